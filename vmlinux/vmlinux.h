@@ -67,16 +67,33 @@ struct uprobe_task {
     struct return_instance *return_instances;
 };
 
+/* include/linux/rwsem.h */
+struct rw_semaphore {
+    struct {
+        long counter;
+    } count;
+};
+
+/* The same with CONFIG_PREEMPT_RT. */
+struct rw_semaphore___realtime {
+    struct {
+        struct {
+            int counter;
+        } readers;
+    } rwbase;
+};
+
 /* include/linux/mm_types.h */
 struct mm_struct {
     unsigned long start_stack;
+    struct rw_semaphore mmap_lock;
 };
 
 /* include/linux/sched.h */
 struct task_struct {
     struct mm_struct *mm;
     unsigned long nvcsw, nivcsw; /* how often it left a CPU */
-    int pid;
+    int pid, tgid;
     struct task_struct *group_leader;
     unsigned long long start_boottime; /* ns; exec() keeps it */
     struct thread_struct thread;
@@ -87,6 +104,12 @@ struct task_struct {
 /* arch/x86/include/asm/cpu_entry_area.h and processor.h: 512 bytes before 5.18, a page since. */
 struct entry_stack {
     char stack[4096];
+};
+
+/* kernel/bpf/task_iter.c */
+struct bpf_iter__task {
+    struct bpf_iter_meta *meta;
+    struct task_struct *task;
 };
 
 #pragma clang attribute pop
@@ -105,6 +128,9 @@ struct bpf_perf_event_value {
     __u64 counter;
     __u64 enabled;
     __u64 running;
+};
+struct bpf_raw_tracepoint_args {
+    __u64 args[0];
 };
 
 #endif

@@ -145,7 +145,7 @@ int vm_check_held(const struct vm *vm, struct error *error)
     if (!vm->memory->is_held)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "process %d holds back a page of its memory, so it can't be read", vm->pid);
+                     "process %d holds back its memory, which can't be read", vm->pid);
 }
 
 /* An OS process that ends keeps its pid for a while, but not its executable. */

@@ -79,7 +79,7 @@ struct vm {
  * has ended, or it is not a BEAM. ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a
  * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
  * was found). Waits up to 3 s for a VM that has just been started. A process that
- * holds back a page of its memory (os/memory.h) is unsupported. */
+ * holds back its memory (os/memory.h) is unsupported. */
 struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
 /* The same, but do not wait: a VM that has just been started may be unsupported for a moment. */
 struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);

@@ -238,6 +238,22 @@ static struct vm_work read_work(void *context, int group)
     return work->last;
 }
 
+static bool is_held(void *context)
+{
+    struct memory_locks *locks = ((const struct event_probes *)context)->options.locks;
+
+    return locks && memory_locks_taken(locks);
+}
+
+static void keep(void *context, const struct probe_links *links)
+{
+    int count;
+    int *fds = probe_links_fds(links, &count);
+
+    memory_locks_keep(((const struct event_probes *)context)->options.locks, fds, count);
+    free(fds);
+}
+
 static void start_span(struct event_probes *probes)
 {
     probes->started = clock_ns(CLOCK_MONOTONIC);
@@ -272,7 +288,9 @@ int event_probes_start(struct event_probes *probes, struct error *error)
                       .counts = read_counts,
                       .open = set_open,
                       .period = set_period,
-                      .work = read_work},
+                      .work = read_work,
+                      .is_held = is_held,
+                      .keep = keep},
     };
 
     probes->governor = governor_new(&options);

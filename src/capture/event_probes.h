@@ -12,6 +12,7 @@
 #include "capture/calibration.h"
 #include "capture/event_kinds.h"
 #include "capture/governor.h"
+#include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "profile/event_spans.h"
@@ -26,7 +27,8 @@ struct event_probes_options {
     struct programs *programs; /* open. If it is loaded already, events whose programs are not
                                 * loaded are refused */
     struct vm *vm;
-    struct hooks *hooks; /* needed by event_probes_new() only */
+    struct hooks *hooks;        /* needed by event_probes_new() only */
+    struct memory_locks *locks; /* NULL: probes are attached whoever holds a lock */
     const struct calibration *calibration;
     const struct event_request *events;
     int count;

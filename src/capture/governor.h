@@ -34,7 +34,8 @@ struct probe_counts {
 
 enum { WORK_OF_ALL = -1 };
 
-/* Called on the governor's threads, one at a time. They must not call the governor. */
+/* Called on the governor's threads, one at a time, but for is_held() and keep(). They must not call
+ * the governor. */
 struct governor_callbacks {
     void *context;
     void (*counts)(void *context, unsigned group, struct probe_counts *counts);
@@ -43,6 +44,10 @@ struct governor_callbacks {
     /* The work of the target so far, in any units that grow with the hits of the group;
      * WORK_OF_ALL: with all that the target does. */
     struct vm_work (*work)(void *context, int group);
+    /* True if attaching would wait for a process, perhaps for ever: it is put off. */
+    bool (*is_held)(void *context);
+    /* Called before probes are detached while is_held(): from now on detaching must not wait. */
+    void (*keep)(void *context, const struct probe_links *links);
 };
 
 struct governor_options {

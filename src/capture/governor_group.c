@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/governor_internal.h"
 #include "util/alloc.h"
@@ -129,16 +130,68 @@ static void task_done(struct group *group)
     pthread_cond_broadcast(&group->governor->changed);
 }
 
+/* To attach or detach probes, the kernel takes the lock of the memory map of each process that has
+ * mapped the file. While it waits for one, no process of the host can fork
+ * (register_for_each_vma() in kernel/events/uprobes.c v6.18). So this thread waits in its place. */
+
+enum { HELD_PAUSE_US = 500 };
+
+static bool is_held(const struct governor *governor)
+{
+    return governor->options.callbacks.is_held(governor->options.callbacks.context);
+}
+
+/* True if it is useless to wait on: the governor ends, or a lock has been taken since it began. */
+static bool gives_up(struct group *group)
+{
+    static const uint64_t START_NS = 1000000000;
+    struct governor *governor = group->governor;
+    bool result;
+
+    pthread_mutex_lock(&governor->lock);
+    result = governor->stop ||
+             (!group->tried && clock_ns(CLOCK_MONOTONIC) - governor->start_time > START_NS);
+    pthread_mutex_unlock(&governor->lock);
+    return result;
+}
+
+/* Wait until no lock is taken. Return 0, or -1 with error. */
+static int await_locks(struct group *group, struct error *error)
+{
+    while (is_held(group->governor)) {
+        if (gives_up(group))
+            return error_set(error, ERROR_UNSUPPORTED, "a VM holds the lock of its memory map");
+        usleep(HELD_PAUSE_US);
+    }
+    return 0;
+}
+
+/* True if a lock is taken for longer than a thread needs that maps memory. */
+static bool stays_held(const struct governor *governor)
+{
+    enum { LOOKS = 20 };
+    int looks = 0;
+
+    while (looks < LOOKS && is_held(governor)) {
+        usleep(HELD_PAUSE_US);
+        looks++;
+    }
+    return looks == LOOKS;
+}
+
 static void *attach_task(void *argument)
 {
     struct task *task = argument;
     struct group *group = task->group;
     struct governor *governor = group->governor;
-    uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct error error = {0};
-    struct probe_links *links = probe_attach(governor->calibration.way, governor->options.pid,
-                                             group->sites, group->count, &error);
+    bool is_free = await_locks(group, &error) == 0;
+    uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    struct probe_links *links = NULL;
 
+    if (is_free)
+        links = probe_attach(governor->calibration.way, governor->options.pid, group->sites,
+                             group->count, &error);
     pthread_mutex_lock(&governor->lock);
     if (links)
         opened(group, links, clock_ns(CLOCK_MONOTONIC) - start,
@@ -156,9 +209,13 @@ static void *detach_task(void *argument)
     struct task *task = argument;
     struct group *group = task->group;
     struct governor *governor = group->governor;
-    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    uint64_t apart = probe_detach(task->links);
+    const struct governor_callbacks *callbacks = &governor->options.callbacks;
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), apart;
     double cost;
+
+    if (stays_held(governor))
+        callbacks->keep(callbacks->context, task->links);
+    apart = probe_detach(task->links);
 
     pthread_mutex_lock(&governor->lock);
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + apart);

@@ -255,14 +255,15 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
 }
 
 /* Make the kernel read the code that it is to probe. If the kernel has to read it while it attaches
- * (install_breakpoint() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the kernel's log
- * about a lock that is not held. Where a page can't be read, attaching fails with the reason. */
+ * (copy_insn() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the kernel's log about a
+ * lock that is not held. Where a page can't be read, attaching fails with the reason. */
 static void read_in(const struct probe_site *sites, int count)
 {
+    enum { COPIED = 16 }; /* MAX_UINSN_BYTES: it may be on the next page */
     int fd = -1;
 
     for (int i = 0; i < count; i++) {
-        char byte;
+        char bytes[COPIED];
 
         if (i == 0 || strcmp(sites[i].path, sites[i - 1].path) != 0) {
             if (fd >= 0)
@@ -270,7 +271,7 @@ static void read_in(const struct probe_site *sites, int count)
             fd = open(sites[i].path, O_RDONLY | O_CLOEXEC);
         }
         if (fd >= 0)
-            (void)!pread(fd, &byte, 1, (off_t)sites[i].file_offset);
+            (void)!pread(fd, bytes, sizeof(bytes), (off_t)sites[i].file_offset);
     }
     if (fd >= 0)
         close(fd);
@@ -300,6 +301,21 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
 uint64_t probe_attach_ns(const struct probe_links *links)
 {
     return links->attach_ns;
+}
+
+int *probe_links_fds(const struct probe_links *links, int *ret_count)
+{
+    int *fds = xcalloc(2 * (size_t)links->count + 1, sizeof(*fds)), count = 0;
+
+    for (int i = 0; i < links->count; i++) {
+        const int both[] = {links->links[i].link, links->links[i].event};
+
+        for (int j = 0; j < 2; j++)
+            if (both[j] >= 0)
+                fds[count++] = both[j];
+    }
+    *ret_count = count;
+    return fds;
 }
 
 /* ---- detaching ---- */

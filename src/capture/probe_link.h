@@ -68,6 +68,9 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
 /* The CPU time that attaching took, in ns. The clock of the calling thread does not include it. */
 uint64_t probe_attach_ns(const struct probe_links *links);
 
+/* Return the descriptors that keep the probes attached, malloc'ed. */
+int *probe_links_fds(const struct probe_links *links, int *ret_count);
+
 /* Detach. Waits until the kernel has seen the last program end: 40 ms, at times a second. With
  * PROBE_MULTI the traps are gone early in this call (0.1 to 10 ms), with PROBE_PERF at its end.
  * Never fails, even if the target is gone. NULL is allowed. Return the CPU time that it took, in

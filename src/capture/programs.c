@@ -144,6 +144,8 @@ static void set_sizes(struct programs *programs)
                              at_least(options->targets, TARGETS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.ticking,
                              at_least(options->targets, TARGETS_MIN));
+    bpf_map__set_max_entries(programs->skeleton->maps.memories,
+                             at_least(options->targets, TARGETS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.schedulers,
                              at_least(options->schedulers, SCHEDULERS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.ring, bytes);
@@ -180,6 +182,7 @@ static void leave_out_maps(struct programs *programs)
             is_wanted(skeleton->progs.message_ask) || is_wanted(skeleton->progs.message_receive));
     bpf_map__set_autocreate(skeleton->maps.calls, is_wanted(skeleton->progs.call_begin) ||
                                                       is_wanted(skeleton->progs.call_end));
+    bpf_map__set_autocreate(skeleton->maps.memories, is_wanted(skeleton->progs.find_memories));
 }
 
 static void set_guard(struct programs *programs)
@@ -291,6 +294,18 @@ void programs_remove_target(struct programs *programs, const struct vm *vm)
     if (bpf_map__fd(programs->skeleton->maps.ticking) >= 0)
         bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.ticking), &pid);
     forget_turns(programs, pid);
+}
+
+uint64_t programs_take_memory(struct programs *programs, pid_t pid)
+{
+    int map = bpf_map__fd(programs->skeleton->maps.memories);
+    uint32_t key = (uint32_t)pid;
+    uint64_t memory = 0;
+
+    if (bpf_map_lookup_elem(map, &key, &memory))
+        return 0;
+    bpf_map_delete_elem(map, &key);
+    return memory;
 }
 
 /* ---- samples ---- */

@@ -155,8 +155,7 @@ static void say_held(pid_t pid)
     struct error error;
 
     error_set(&error, ERROR_UNSUPPORTED,
-              "process %d holds back a page of its memory while it is read: the recording ends",
-              (int)pid);
+              "process %d holds back its memory while it is read: the recording ends", (int)pid);
     message_error(&error);
 }
 

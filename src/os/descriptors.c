@@ -2,6 +2,8 @@
 #include "os/descriptors.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -37,6 +39,28 @@ int descriptors_check(struct error *error)
     while (count)
         close(opened[--count]);
     return descriptors_ran_out(code, error) ? -1 : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+void descriptors_keep_only(int *kept, size_t count)
+{
+    unsigned int from = 0;
+
+    qsort(kept, count, sizeof(*kept), by_number);
+    for (size_t i = 0; i < count; i++) {
+        unsigned int fd = (unsigned int)kept[i];
+
+        if (fd > from)
+            close_range(from, fd - 1, 0);
+        from = fd + 1;
+    }
+    close_range(from, UINT_MAX, 0);
 }
 
 bool descriptors_ran_out(int code, struct error *error)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "util/error.h"
 
@@ -13,6 +14,9 @@ void descriptors_raise(void);
 /* Check that some more descriptors can be opened. Call it before a library that reports their lack
  * as another error. Return 0, or -1 with error. */
 int descriptors_check(struct error *error);
+
+/* Close all descriptors but these. Sorts `kept`. */
+void descriptors_keep_only(int *kept, size_t count);
 
 /* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was
  * reached, and what to do. Return false for any other code, which leaves the error as it is. */

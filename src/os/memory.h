@@ -23,6 +23,9 @@ struct memory_span {
     bool is_read; /* set by the read: the buffer has all bytes */
 };
 
+/* Return true if the lock of the memory map at the kernel's address `map` is taken. */
+typedef bool (*memory_lock_look)(void *context, uint64_t map);
+
 struct memory {
     /* Read exactly `size` bytes at `address`. False if any byte can't be read; the buffer may then
      * be partly written and must not be used. */
@@ -30,7 +33,11 @@ struct memory {
     /* As memory_read_spans(). NULL: each span is read by itself. */
     void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
     void (*free)(struct memory *memory);
-    /* A page did not come in time: the process holds it back. All reads fail from then on. */
+    memory_lock_look is_lock_taken; /* NULL: not known */
+    void *look_context;
+    uint64_t map; /* the kernel's address of the memory map, for is_lock_taken() */
+    /* A read took too long: the process holds back a page, or the lock of its memory map. All reads
+     * fail from then on. */
     bool is_held;
 };
 
@@ -38,6 +45,16 @@ struct memory {
  * has ended or called exec(): nothing is read of a later process with its pid, or of a later
  * program in it. */
 struct memory *memory_of_process(pid_t pid);
+
+/* From now on memory is read at once only if the lock of its map was free just before; if
+ * `is_lock_taken` is NULL, always. */
+static inline void memory_watch_lock(struct memory *memory, memory_lock_look is_lock_taken,
+                                     void *context, uint64_t map)
+{
+    memory->look_context = context;
+    memory->map = map;
+    memory->is_lock_taken = is_lock_taken;
+}
 
 /* Mark a call that the live process `pid` can delay, so that only the end of the program ends it.
  */

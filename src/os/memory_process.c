@@ -28,10 +28,9 @@ enum {
 struct process_memory {
     struct memory memory;
     pid_t pid;
-    int fd;        /* /proc/PID/mem: refers to the memory that the process had when it was opened */
-    int pagemap;   /* /proc/PID/pagemap, the same */
+    int pagemap;   /* /proc/PID/pagemap: of the memory that the process had when it was opened */
     uint64_t page; /* bytes */
-    _Atomic uint64_t checked; /* ns, CLOCK_MONOTONIC */
+    _Atomic uint64_t checked, looked; /* ns, CLOCK_MONOTONIC */
     /* Number of a page, and the time when it was seen filled in its last 16 bits. */
     _Atomic uint64_t recent[RECENT];
 };
@@ -50,29 +49,47 @@ void memory_wait_end(void)
     reader = 0;
 }
 
-/* A check costs as much as a read. A pid is not taken again within this time, and a program that
- * exec() has just started has read nothing yet. */
+/* A pid is not taken again within this time, and a program that exec() has just started has read
+ * nothing yet. */
 static const uint64_t CHECK_NS = 1000000;
 
 /* True if the process still has the same memory: it has not ended, and it has not called exec(). A
- * read through the descriptor finds nothing at address 0, or no memory at all (mem_rw() in
- * fs/proc/base.c). */
+ * read of less than an entry fails with EINVAL, or finds no memory at all. It never waits for the
+ * lock of the memory map (pagemap_read() in fs/proc/task_mmu.c v6.18). */
 static bool is_same_memory(struct process_memory *process)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    ssize_t got;
     char byte;
 
     if (now - process->checked < CHECK_NS)
         return true;
-    if (process->fd < 0)
+    if (process->pagemap < 0 || pread(process->pagemap, &byte, sizeof(byte), 0) == 0)
         return false;
-    memory_wait_begin(process->pid);
-    got = pread(process->fd, &byte, sizeof(byte), 0);
-    memory_wait_end();
-    if (got != 0)
-        process->checked = now;
-    return got != 0;
+    process->checked = now;
+    return true;
+}
+
+/* A process that takes the lock within this time after a look still delays the reader. */
+static const uint64_t LOOK_NS = 5000;
+
+/* True if nothing delays a read, as far as is known. Threads that map memory take the lock for some
+ * microseconds each time. */
+static bool lock_is_free(struct process_memory *process)
+{
+    enum { LOOKS = 4, PAUSE_US = 50 };
+    struct memory *memory = &process->memory;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (!memory->is_lock_taken || now - process->looked < LOOK_NS)
+        return true;
+    for (int i = 0; i < LOOKS; i++) {
+        if (!memory->is_lock_taken(memory->look_context, memory->map)) {
+            process->looked = clock_ns(CLOCK_MONOTONIC);
+            return true;
+        }
+        usleep(PAUSE_US);
+    }
+    return false;
 }
 
 /* ---- reads at once ---- */
@@ -294,7 +311,7 @@ static void read_patiently(struct process_memory *process, struct memory_span *s
         spans[i].is_read = false;
     if (!run_patiently(run, drop, read)) {
         process->memory.is_held = !stop_is_overdue();
-        log_decision("memory", "process %d holds back a page: nothing more is read of it",
+        log_decision("memory", "process %d holds back its memory: nothing more is read of it",
                      (int)process->pid);
         return;
     }
@@ -313,7 +330,7 @@ static bool read_part(struct process_memory *process, uint64_t address, void *bu
 {
     struct memory_span span = {address, buffer, size, false};
 
-    if (is_filled(process, address, size))
+    if (lock_is_free(process) && is_filled(process, address, size))
         return read_at_once(process->pid, address, buffer, size);
     read_patiently(process, &span, 1);
     return span.is_read;
@@ -335,7 +352,7 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
 /* Read at most SPANS spans. */
 static void read_many(struct process_memory *process, struct memory_span *spans, size_t count)
 {
-    if (spans_are_filled(process, spans, count))
+    if (lock_is_free(process) && spans_are_filled(process, spans, count))
         read_all_at_once(process->pid, spans, count);
     else
         read_patiently(process, spans, count);
@@ -364,18 +381,16 @@ static void process_free(struct memory *memory)
 {
     struct process_memory *process = (struct process_memory *)memory;
 
-    if (process->fd >= 0)
-        close(process->fd);
     if (process->pagemap >= 0)
         close(process->pagemap);
     free(process);
 }
 
-static int open_proc(pid_t pid, const char *name)
+static int open_pagemap(pid_t pid)
 {
     char path[32];
 
-    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof(path), "/proc/%d/pagemap", (int)pid);
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
@@ -383,8 +398,7 @@ struct memory *memory_of_process(pid_t pid)
 {
     struct process_memory *process = xcalloc(1, sizeof(*process));
 
-    process->fd = open_proc(pid, "mem");
-    process->pagemap = open_proc(pid, "pagemap");
+    process->pagemap = open_pagemap(pid);
     process->memory.read = process_read;
     process->memory.read_spans = process_read_spans;
     process->memory.free = process_free;

@@ -26,6 +26,7 @@ struct events {
     const struct session_options *options;
     const struct targets *targets;
     struct programs *programs;
+    struct memory_locks *locks;
     struct profile *profile;
     struct calibration calibration;
     event_id ids[EVENTS_MAX];
@@ -106,6 +107,7 @@ static int find_probes(const struct events *events, struct target *target, struc
     struct event_probes_options options = {
         .programs = events->programs,
         .vm = target->vm,
+        .locks = events->locks,
         .calibration = &events->calibration,
         .events = events->options->events,
         .count = events->options->event_count,
@@ -125,13 +127,15 @@ static int find_probes(const struct events *events, struct target *target, struc
     return 0;
 }
 
-int events_find(struct events *events, struct programs *programs, struct error *error)
+int events_find(struct events *events, struct programs *programs, struct memory_locks *locks,
+                struct error *error)
 {
     if (!events->options->event_count)
         return 0;
     if (calibrate(&events->calibration, error))
         return -1;
     events->programs = programs;
+    events->locks = locks;
     find_ticks(events);
     for (size_t i = 0; i < events->targets->count; i++)
         if (find_probes(events, events->targets->of[i], error))

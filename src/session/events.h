@@ -30,8 +30,10 @@ void events_free(struct events *events);
 /* Set the sizes that the programs need for `targets` targets. */
 void events_sizes(const struct events *events, uint32_t targets, struct programs_options *sizes);
 
-/* Find the hooks of each target in its code, and request their programs. Borrows `programs`. */
-int events_find(struct events *events, struct programs *programs, struct error *error);
+/* Find the hooks of each target in its code, and request their programs. Borrows `programs` and
+ * `locks`. */
+int events_find(struct events *events, struct programs *programs, struct memory_locks *locks,
+                struct error *error);
 
 /* Attach the probes. An event that a target refuses is a warning. If all targets refuse all events,
  * and CPU time is not sampled either, that is an error. */

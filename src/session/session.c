@@ -64,7 +64,8 @@ static int load_programs(struct session *session, struct error *error)
         events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
         session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
                                        options.frequency);
-    if (events_find(session->events, session->programs, error))
+    session->memory_locks = memory_locks_new(session->programs);
+    if (events_find(session->events, session->programs, session->memory_locks, error))
         return -1;
     return programs_load(session->programs, error);
 }
@@ -148,6 +149,7 @@ void session_free(struct session *session)
     cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
     events_free(session->events);
+    memory_locks_free(session->memory_locks);
     programs_free(session->programs);
     kernel_symbols_free(session->kernel);
     segment_free(session->segment);

@@ -2,6 +2,7 @@
 /* The session as session.c and membership.c share it. */
 #pragma once
 
+#include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
@@ -23,6 +24,7 @@ struct session {
     const char *command_line;
     struct kernel_symbols *kernel;
     struct programs *programs;
+    struct memory_locks *memory_locks;
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
     struct cpu_time *cpu_time; /* NULL: the same */
     struct events *events;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "os/memory.h"
 #include "os/process.h"
 #include "session/cpu_time.h"
 #include "session/node_watch.h"
@@ -28,6 +29,7 @@ void target_leave_session(struct target *target)
     event_probes_free(target->probes);
     allocation_free(target->allocation);
     symbolizer_free(target->symbolizer);
+    memory_watch_lock(target->vm->memory, NULL, NULL, 0);
     *target = (struct target){.vm = target->vm};
 }
 

@@ -5,13 +5,16 @@ command ends in time, and other VMs are recorded."""
 import os
 import signal
 import subprocess
+import sys
 import time
 import unittest
 import unittest.mock
+from pathlib import Path
 
 import beamflame
 import nodes
 from hostile_test import HOSTILE, NOBODY, SECONDS, Liar, patience
+from kills import changed_code
 
 STALLING = nodes.BUILD / "tests" / "stalling_files"
 # A library that takes most of a VM's CPU time when it is preloaded.
@@ -28,7 +31,21 @@ int memcmp(const void *a, const void *b, unsigned long size)
     return i < size ? x[i] - y[i] : 0;
 }
 """
-PAGE = "holds back a page of its memory, so it can't be read"
+PAGE = "holds back its memory, which can't be read"
+# Prints the longest time that a fork takes, in seconds. subprocess makes processes by vfork().
+FORKER = """
+import os, time
+longest, end = 0, time.monotonic() + 6
+while time.monotonic() < end:
+    began = time.monotonic()
+    if not (child := os.fork()):
+        os._exit(0)
+    os.waitpid(child, 0)
+    longest = max(longest, time.monotonic() - began)
+    time.sleep(0.01)
+print(longest)
+"""
+WAITER = "beamflame-wait"  # the name of a process that keeps probes attached
 LOCK = "holds the lock of its memory map, which can't be read"
 
 
@@ -78,10 +95,9 @@ class Stalls(Liar, unittest.TestCase):
         subprocess.run([HOSTILE, str(self.node.pid), "held_table"], check=True)
         self.check_refused(PAGE)
 
-    def record_and_lock(self):
+    def record_and_lock(self, *options):
         """Record the VM, which then takes the lock. Return the profiler."""
-        recorder = beamflame.start("-p", self.node.pid, "-d", 60, "-e", "cpu,wall", "-o",
-                                   self.out / "x.bfr")
+        recorder = beamflame.start("-p", self.node.pid, *options, "-o", self.out / "x.bfr")
         self.addCleanup(recorder.kill)
         while "sampling" not in recorder.stderr.readline():
             pass
@@ -93,16 +109,51 @@ class Stalls(Liar, unittest.TestCase):
         self.lock_memory()
         self.check_refused(LOCK)
 
-    def test_lock_that_is_held_later_hangs_no_recording(self):
-        """The lock is taken while the VM is recorded: the recording ends soon, with a message."""
-        recorder = self.record_and_lock()
-        _, said = recorder.communicate(timeout=2 * SECONDS * patience())
-        self.assertEqual(recorder.returncode, beamflame.UNSUPPORTED, said)
-        self.assertIn(f"process {self.node.pid} holds back a page of its memory", said)
+    def test_lock_that_is_held_later_ends_the_recording_of_this_vm_only(self):
+        """The lock is taken while two VMs are recorded, with probes: the recording of the other
+        goes on, and processes of the host fork as before. The probes, which can't be detached,
+        are kept until the lock is free."""
+        other = nodes.Node(25, "request")
+        self.addCleanup(other.kill)
+        recorder = self.record_and_lock("-p", other.pid, "-d", 9, "-e", "cpu,wall,gc,msg")
+        forker = subprocess.Popen([sys.executable, "-c", FORKER], stdout=subprocess.PIPE)
+        self.addCleanup(forker.kill)
+        longest, _ = forker.communicate(timeout=20 * patience())
+        self.assertLess(float(longest), 0.5 * patience())
+        _, said = recorder.communicate(timeout=9 + 2 * SECONDS * patience())
+        self.assertEqual(recorder.returncode, beamflame.DONE, said)
+        self.assertIn(f"process {self.node.pid} holds back its memory: it is not recorded any more",
+                      said)
+        self.assertIn("probes are not attached to any VM", said)
+        self.check_other_is_recorded_to_the_end()
+        self.assertTrue(self.waiters())
+        self.server.kill()
+        end = time.monotonic() + 5 * patience()
+        while self.waiters() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertFalse(self.waiters())
+        self.assertEqual(changed_code(other.pid), [])
+
+    def check_other_is_recorded_to_the_end(self):
+        beamflame.record("report", self.out / "x.bfr", "--from", "7", "-e", "cpu", "-o",
+                         self.out / "x.folded")
+        self.assertGreater(beamflame.weight_of(beamflame.read_folded(self.out / "x.folded"),
+                                               "request:client/3"), 50)
+
+    @staticmethod
+    def waiters():
+        """Return the processes that keep probes attached."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/comm"):
+            try:
+                found += [path.parent.name] if path.read_text("ascii") == WAITER + "\n" else []
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has just ended
+        return found
 
     def test_signal_ends_a_recording_of_such_a_vm(self):
         """SIGTERM ends a recording whose VM holds the lock."""
-        recorder = self.record_and_lock()
+        recorder = self.record_and_lock("-d", 60, "-e", "cpu,wall,gc")
         time.sleep(0.5)
         recorder.terminate()
         recorder.communicate(timeout=2 * patience() + 1)

@@ -169,13 +169,13 @@ class BesideOthers(Liar, unittest.TestCase):
     def test_vm_that_holds_back_memory_is_left_out(self):
         """The others are recorded, and a message names the one."""
         pid, said, stacks = self.record_beside("held_code")
-        self.assertIn(f"process {pid} is skipped: process {pid} holds back a page", said)
+        self.assertIn(f"process {pid} is skipped: process {pid} holds back its memory", said)
         self.check_good(stacks)
 
     def test_vm_that_holds_back_memory_later_is_recorded_no_more(self):
         """It begins to hold back memory while it is recorded."""
         pid, said, stacks = self.record_beside("held_dictionaries", "-e", "wall",
                                                when="sampling")
-        self.assertIn(f"process {pid} holds back a page of its memory: it is not recorded any more",
+        self.assertIn(f"process {pid} holds back its memory: it is not recorded any more",
                       said)
         self.check_good(stacks)

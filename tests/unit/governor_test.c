@@ -27,6 +27,8 @@ struct profiler {
     int windows;
     uint64_t period;
     bool open;
+    _Atomic bool is_held; /* attaching would wait for the target */
+    _Atomic int kept;     /* groups that were detached meanwhile */
 };
 
 /* ---- callbacks ---- */
@@ -65,6 +67,17 @@ static struct vm_work work(void *context, int group)
     return (struct vm_work){calls, calls};
 }
 
+static bool is_held(void *context)
+{
+    return ((const struct profiler *)context)->is_held;
+}
+
+static void keep(void *context, const struct probe_links *links)
+{
+    assert_non_null(links);
+    ((struct profiler *)context)->kept++;
+}
+
 /* ---- a profiler and its target ---- */
 
 static struct profiler *prepare(double rate)
@@ -75,7 +88,7 @@ static struct profiler *prepare(double rate)
         .stack_ns = 3000,
         .stacks_per_second = 1000,
         .calibration = &calibration,
-        .callbacks = {profiler, counts, set_open, set_period, work},
+        .callbacks = {profiler, counts, set_open, set_period, work, is_held, keep},
     };
     struct error error;
 
@@ -305,6 +318,62 @@ static void test_end_of_the_target_is_no_error(void **state)
     }
 }
 
+/* True if the target is probed at some time within half a second. */
+static bool gets_probed(const struct profiler *profiler)
+{
+    uint64_t until = clock_ns(CLOCK_MONOTONIC) + SECOND / 2;
+
+    while (clock_ns(CLOCK_MONOTONIC) < until)
+        if (target_is_probed(&profiler->target))
+            return true;
+    return false;
+}
+
+/* While the target holds the lock of its memory map, which attaching would wait for, no window
+ * begins. */
+static void test_no_window_begins_while_the_target_is_held(void **state)
+{
+    struct profiler *profiler = start(50000);
+
+    (void)state;
+    profiler->is_held = true;
+    usleep(300000); /* the last window ends */
+    assert_false(gets_probed(profiler));
+    profiler->is_held = false;
+    assert_true(gets_probed(profiler));
+    end(profiler);
+}
+
+/* Probes that are detached meanwhile are kept by others. */
+static void test_probes_of_a_held_target_are_kept(void **state)
+{
+    struct profiler *profiler = start(30);
+
+    (void)state;
+    profiler->is_held = true;
+    assert_int_equal(profiler->kept, 0);
+    governor_stop(profiler->governor);
+    assert_int_equal(profiler->kept, 1);
+    end(profiler);
+}
+
+static void test_target_that_is_held_from_the_start_is_refused(void **state)
+{
+    struct profiler *profiler = prepare(1000);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
+    struct error error = {0};
+
+    (void)state;
+    profiler->is_held = true;
+    assert_int_equal(add(profiler, profiler->point.file_offset), 0);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
+    assert_int_equal(governor_error(profiler->governor, 0, &error), -1);
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_true(clock_ns(CLOCK_MONOTONIC) - began >= SECOND);
+    assert_false(target_is_probed(&profiler->target));
+    end(profiler);
+}
+
 static void test_group_that_cannot_be_attached_is_refused_alone(void **state)
 {
     struct profiler *profiler;
@@ -334,6 +403,9 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_strata_of_an_expensive_group_add_up_to_all_time),
         cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),
         cmocka_unit_test(test_end_of_the_target_is_no_error),
+        cmocka_unit_test(test_no_window_begins_while_the_target_is_held),
+        cmocka_unit_test(test_probes_of_a_held_target_are_kept),
+        cmocka_unit_test(test_target_that_is_held_from_the_start_is_refused),
         cmocka_unit_test(test_group_that_cannot_be_attached_is_refused_alone),
         cmocka_unit_test(test_open_window_is_cut_without_losing_hits),
     };

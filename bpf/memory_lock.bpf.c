@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
+/* Whether the lock of a VM's memory map is taken (src/capture/memory_lock.h). These programs are
+ * attached to nothing: user space runs them. */
+#include "sample.h"
+
+/* By process. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, __u32);
+    __type(value, struct mm_struct *);
+} memories SEC(".maps");
+
+/* Of all threads, find the memory maps of those of targets. */
+SEC("iter/task")
+int find_memories(struct bpf_iter__task *context)
+{
+    struct task_struct *task = context->task;
+    struct mm_struct *memory;
+    __u32 pid;
+
+    if (!task)
+        return 0;
+    pid = task->tgid;
+    memory = BPF_CORE_READ(task, mm); /* NULL in a thread that has ended */
+    if (memory && bpf_map_lookup_elem(&targets, &pid))
+        bpf_map_update_elem(&memories, &pid, &memory, BPF_ANY);
+    return 0;
+}
+
+/* True if a reader of the map would wait: a writer has the lock, or waits for it. */
+static __always_inline bool is_taken(const struct rw_semaphore *lock)
+{
+    const struct rw_semaphore___realtime *realtime = (const void *)lock;
+
+    /* RWSEM_WRITER_LOCKED, RWSEM_FLAG_WAITERS and RWSEM_FLAG_HANDOFF: kernel/locking/rwsem.c
+     * v6.18:85 */
+    if (bpf_core_field_exists(lock->count))
+        return BPF_CORE_READ(lock, count.counter) & 7;
+    /* rwbase_read_trylock(): kernel/locking/rwbase_rt.c v6.18:54 */
+    if (bpf_core_field_exists(realtime->rwbase))
+        return BPF_CORE_READ(realtime, rwbase.readers.counter) >= 0;
+    return false;
+}
+
+/* Each argument is a memory map, or 0. Return the number of the first one whose lock is taken,
+ * counted from 1; 0 if all are free. */
+SEC("raw_tracepoint")
+int look_at_locks(struct bpf_raw_tracepoint_args *context)
+{
+#pragma unroll
+    for (int i = 0; i < WIRE_MEMORIES; i++) {
+        const struct mm_struct *memory = (const void *)context->args[i];
+
+        if (memory && is_taken(&memory->mmap_lock))
+            return i + 1;
+    }
+    return 0;
+}

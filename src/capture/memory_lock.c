@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/memory_lock.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <stdnoreturn.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "os/descriptors.h"
+#include "os/memory.h"
+#include "os/process.h"
+#include "util/alloc.h"
+#include "util/log.h"
+
+struct watched {
+    pid_t pid;
+    struct process_identity identity;
+    uint64_t memory; /* the kernel's address of the memory map */
+};
+
+struct memory_locks {
+    struct programs *programs;
+    struct bpf_program *find, *look;
+    pthread_mutex_t lock; /* guards what follows */
+    struct watched *list;
+    size_t count, room;
+};
+
+struct memory_locks *memory_locks_new(struct programs *programs)
+{
+    struct memory_locks *locks = xcalloc(1, sizeof(*locks));
+
+    locks->programs = programs;
+    locks->find = programs_want(programs, "find_memories");
+    locks->look = programs_want(programs, "look_at_locks");
+    pthread_mutex_init(&locks->lock, NULL);
+    return locks;
+}
+
+void memory_locks_free(struct memory_locks *locks)
+{
+    if (!locks)
+        return;
+    pthread_mutex_destroy(&locks->lock);
+    free(locks->list);
+    free(locks);
+}
+
+/* ---- looking ---- */
+
+/* Return the number of the first lock that is taken, from 1; 0 if all are free. */
+static unsigned int look(const struct memory_locks *locks, uint64_t memories[WIRE_MEMORIES])
+{
+    struct bpf_test_run_opts run = {
+        .sz = sizeof(run),
+        .ctx_in = memories,
+        .ctx_size_in = WIRE_MEMORIES * sizeof(memories[0]),
+    };
+
+    return bpf_prog_test_run_opts(bpf_program__fd(locks->look), &run) ? 0 : run.retval;
+}
+
+/* A memory_lock_look. */
+static bool is_taken(void *context, uint64_t memory)
+{
+    uint64_t memories[WIRE_MEMORIES] = {memory};
+
+    return look(context, memories) != 0;
+}
+
+static bool is_running(const struct watched *watched)
+{
+    return process_exists(watched->pid) && process_is(watched->pid, &watched->identity);
+}
+
+/* Forget those that have ended: the kernel uses the memory of their maps for other things. */
+static void forget_ended(struct memory_locks *locks)
+{
+    for (size_t i = locks->count; i-- > 0;)
+        if (!is_running(&locks->list[i]))
+            locks->list[i] = locks->list[--locks->count];
+}
+
+static pid_t first_taken(const struct memory_locks *locks)
+{
+    for (size_t i = 0; i < locks->count; i += WIRE_MEMORIES) {
+        uint64_t memories[WIRE_MEMORIES] = {0};
+        unsigned int taken;
+
+        for (size_t j = 0; j < WIRE_MEMORIES && i + j < locks->count; j++)
+            memories[j] = locks->list[i + j].memory;
+        taken = look(locks, memories);
+        if (taken)
+            return locks->list[i + taken - 1].pid;
+    }
+    return 0;
+}
+
+pid_t memory_locks_taken(struct memory_locks *locks)
+{
+    pid_t pid;
+
+    pthread_mutex_lock(&locks->lock);
+    pid = first_taken(locks);
+    if (pid) {
+        forget_ended(locks);
+        pid = first_taken(locks);
+    }
+    pthread_mutex_unlock(&locks->lock);
+    return pid;
+}
+
+/* ---- watching ---- */
+
+/* Run the iterator until it has seen all threads. Return 0, or -1 with errno. */
+static int find_memories(const struct memory_locks *locks)
+{
+    struct bpf_link *link = bpf_program__attach_iter(locks->find, NULL);
+    int fd = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+    int result = -1, code = errno;
+    char byte;
+
+    if (fd >= 0) {
+        result = read(fd, &byte, sizeof(byte)) < 0 ? -1 : 0;
+        code = errno;
+        close(fd);
+    }
+    bpf_link__destroy(link);
+    errno = code;
+    return result;
+}
+
+void memory_locks_watch(struct memory_locks *locks, const struct vm *vm)
+{
+    struct watched watched = {.pid = vm->pid, .identity = vm->identity};
+
+    if (find_memories(locks)) {
+        log_decision("memory", "the locks of memory maps can't be looked at: %s", strerror(errno));
+        return;
+    }
+    watched.memory = programs_take_memory(locks->programs, vm->pid);
+    if (!watched.memory)
+        return; /* it has ended */
+    pthread_mutex_lock(&locks->lock);
+    forget_ended(locks);
+    locks->list = xgrow(locks->list, &locks->room, locks->count, sizeof(*locks->list));
+    locks->list[locks->count++] = watched;
+    pthread_mutex_unlock(&locks->lock);
+    memory_watch_lock(vm->memory, is_taken, locks, watched.memory);
+}
+
+/* ---- what outlives this process ---- */
+
+static void ignore_signals(void)
+{
+    const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
+
+    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+        signal(ignored[i], SIG_IGN);
+}
+
+/* For a process that fork() has just made: it has one thread. */
+static noreturn void wait_until_free(struct memory_locks *locks, const int *fds, int count)
+{
+    enum { LOOK_US = 10000 };
+    int *kept = xcalloc((size_t)count + 1, sizeof(*kept));
+
+    ignore_signals();
+    setpgid(0, 0); /* a kill of our process group does not reach it either */
+    prctl(PR_SET_NAME, "beamflame-wait");
+    memcpy(kept, fds, (size_t)count * sizeof(*kept));
+    kept[count] = bpf_program__fd(locks->look);
+    descriptors_keep_only(kept, (size_t)count + 1);
+    while (memory_locks_taken(locks))
+        usleep(LOOK_US);
+    _exit(0);
+}
+
+void memory_locks_keep(struct memory_locks *locks, const int *fds, int count)
+{
+    pid_t child;
+
+    pthread_mutex_lock(&locks->lock);
+    child = fork();
+    pthread_mutex_unlock(&locks->lock);
+    if (child == 0)
+        wait_until_free(locks, fds, count);
+    if (child < 0)
+        log_decision("probes", "no process can be made that keeps them: %s", strerror(errno));
+    else
+        log_decision("probes",
+                     "process %d keeps them attached until no VM holds the lock of its "
+                     "memory map",
+                     (int)child);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Whether the lock of a VM's memory map is taken, so that a read of its memory would wait, or an
+ * attachment of probes. BPF programs look at the lock without waiting for it, in a microsecond.
+ */
+#pragma once
+
+#include "beam/vm.h"
+#include "capture/programs.h"
+
+struct memory_locks;
+
+/* Mark the programs to be loaded. They belong to `programs`. */
+struct memory_locks *memory_locks_new(struct programs *programs);
+void memory_locks_free(struct memory_locks *locks);
+
+/* From now on the memory of this VM is read at once only while its lock is free (os/memory.h). The
+ * VM must be a target of the programs. Its memory refers to `locks` until memory_watch_lock(). */
+void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
+
+/* Return the pid of a VM whose lock is taken, of all that have been watched and still run; 0 if
+ * there is none. From any thread. */
+pid_t memory_locks_taken(struct memory_locks *locks);
+
+/* Keep descriptors open until no lock is taken any more, in a process that outlives this one. If
+ * they were the last ones of probes, closing them would wait for the lock, and meanwhile no process
+ * of the host could fork. From any thread. */
+void memory_locks_keep(struct memory_locks *locks, const int *fds, int count);
