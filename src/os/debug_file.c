@@ -10,6 +10,7 @@
 
 #include "os/elf_file.h"
 #include "os/mappings.h"
+#include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -54,10 +55,62 @@ static bool is_wanted(int fd, const struct wanted *wanted)
     return wanted->id.size ? same_build_id(fd, wanted) : same_checksum(fd, wanted->checksum);
 }
 
+/* ---- files that may not answer ---- */
+
+struct candidate {
+    char *root, *path;
+};
+
+static void drop_candidate(void *work)
+{
+    struct candidate *candidate = work;
+
+    free(candidate->root);
+    free(candidate->path);
+    free(candidate);
+}
+
+/* Open the file, and see that it can be read. */
+static int open_readable(void *work)
+{
+    const struct candidate *candidate = work;
+    int fd = open_in_root(candidate->root, candidate->path);
+    char byte;
+
+    if (fd >= 0)
+        (void)!pread(fd, &byte, sizeof(byte), 0);
+    return fd;
+}
+
+/* A server of files that does not answer is asked only once, because each time takes a while. */
+static _Atomic bool any_hangs;
+
+static int open_candidate(const char *root, const char *path)
+{
+    struct candidate *candidate;
+    int fd;
+
+    if (any_hangs)
+        return -1;
+    candidate = xcalloc(1, sizeof(*candidate));
+    *candidate = (struct candidate){xstrdup(root), xstrdup(path)};
+    if (open_patiently(open_readable, drop_candidate, candidate, &fd)) {
+        drop_candidate(candidate);
+        return fd;
+    }
+    any_hangs = true;
+    log_decision("debug file",
+                 "the file server of %s in %s does not answer: no more debug files are looked for",
+                 path, root);
+    return -1;
+}
+
+/* ---- places ---- */
+
 /* Open `path` in `root` if it is the wanted file. Takes `path`, which is malloc'ed. */
 static int open_wanted(const struct wanted *wanted, const char *root, char *path)
 {
-    int fd = open_in_root(root, path);
+    int fd = open_candidate(root, path);
     bool exists = fd >= 0;
 
     if (exists && !is_wanted(fd, wanted)) {
@@ -198,7 +251,7 @@ static const char *package_of(const struct elf_file *file)
     if (!file->root || (strncmp(file->path, "/usr/lib/erlang/", 16) != 0 &&
                         strncmp(file->path, "/usr/lib64/erlang/", 18) != 0))
         return NULL;
-    fd = open_in_root(file->root, "/etc/os-release");
+    fd = open_candidate(file->root, "/etc/os-release");
     if (fd < 0)
         return NULL;
     text[read_at(fd, 0, text, OS_RELEASE_MAX)] = '\0';

@@ -54,9 +54,7 @@ static int open_map_file(pid_t pid, const struct mapping *mapping)
 
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    memory_wait_begin(pid); /* for the lock of the memory map */
     fd = open(path, O_PATH | O_CLOEXEC);
-    memory_wait_end();
     return reopen_regular(fd);
 }
 
@@ -89,59 +87,54 @@ static int open_mapped(pid_t pid, const char *root, const struct mapping *mappin
     return fd >= 0 ? fd : open_by_name(root, mapping);
 }
 
-/* ---- the server of the file ---- */
-
 /* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
 static bool is_file_path(const char *path)
 {
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
-struct served {
+struct opening {
+    pid_t pid;
     char root[64];
     struct mapping mapping;
     char *path;
 };
 
-static void drop_served(void *work)
+static void drop_opening(void *work)
 {
-    struct served *served = work;
+    struct opening *opening = work;
 
-    free(served->path);
-    free(served);
+    free(opening->path);
+    free(opening);
 }
 
-static void read_served(void *work)
+/* Open the file, and see that it can be read. */
+static int open_readable(void *work)
 {
-    const struct served *served = work;
-    int fd = open_by_name(served->root, &served->mapping);
+    const struct opening *opening = work;
+    int fd = open_mapped(opening->pid, opening->root, &opening->mapping);
     char byte;
 
-    if (fd < 0)
-        return;
-    (void)!pread(fd, &byte, sizeof(byte), 0);
-    close(fd);
+    if (fd >= 0)
+        (void)!pread(fd, &byte, sizeof(byte), 0);
+    return fd;
 }
 
-static void root_of(pid_t pid, char *root, size_t size)
+/* The lock of the memory map, or the server of the file, can delay this for ever. */
+static int open_mapped_patiently(pid_t pid, const char *root, const struct mapping *mapping,
+                                 bool *ret_hangs)
 {
-    snprintf(root, size, "/proc/%d/root", (int)pid);
-}
+    struct opening *opening = xcalloc(1, sizeof(*opening));
+    int fd;
 
-bool elf_file_is_served(pid_t pid, const struct mapping *mapping)
-{
-    struct served *served;
-
-    if (!is_file_path(mapping->path))
-        return true;
-    served = xcalloc(1, sizeof(*served));
-    served->mapping = *mapping;
-    served->mapping.path = served->path = xstrdup(mapping->path);
-    root_of(pid, served->root, sizeof(served->root));
-    if (!run_patiently(read_served, drop_served, served))
-        return false;
-    drop_served(served);
-    return true;
+    opening->pid = pid;
+    snprintf(opening->root, sizeof(opening->root), "%s", root);
+    opening->mapping = *mapping;
+    opening->mapping.path = opening->path = xstrdup(mapping->path);
+    *ret_hangs = !open_patiently(open_readable, drop_opening, opening, &fd);
+    if (!*ret_hangs)
+        drop_opening(opening);
+    return fd;
 }
 
 /* ---- the parser's part ---- */
@@ -241,17 +234,19 @@ static struct elf_file *open_vdso(struct parser *parser, struct memory *memory,
 }
 
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
-                               const struct mapping *mapping)
+                               const struct mapping *mapping, bool *ret_hangs)
 {
     char root[64];
+    int fd;
 
+    *ret_hangs = false;
     if (strcmp(mapping->path, "[vdso]") == 0)
         return open_vdso(parser, memory, mapping);
     if (!is_file_path(mapping->path))
         return NULL;
-    root_of(pid, root, sizeof(root));
-    return placed(elf_file_of_fd(parser, open_mapped(pid, root, mapping), root, mapping->path),
-                  mapping);
+    snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
+    fd = open_mapped_patiently(pid, root, mapping, ret_hangs);
+    return placed(elf_file_of_fd(parser, fd, root, mapping->path), mapping);
 }
 
 void elf_file_free(struct elf_file *file)

@@ -16,15 +16,12 @@
 
 struct memory;
 
-/* Return true if the server of the file behind `mapping` of process `pid` answers. A process that
- * can be left behind (os/patience.h) opens the file by its name and reads a byte. Servers are those
- * of file systems in user space and of the network. Also true if the file can't be opened. */
-bool elf_file_is_served(pid_t pid, const struct mapping *mapping);
-
 /* Open the file behind `mapping` of process `pid`. NULL if it has none, or one that the parser does
- * not accept. A reference of `parser` is shared. */
+ * not accept. A reference of `parser` is shared. A process that can be left behind
+ * (os/patience.h) opens the file and reads a byte. `*ret_hangs` becomes true if that takes too
+ * long: the server of the file does not answer (FUSE, NFS). */
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
-                               const struct mapping *mapping);
+                               const struct mapping *mapping, bool *ret_hangs);
 /* The parser has the file open until it ends. */
 void elf_file_free(struct elf_file *file);
 

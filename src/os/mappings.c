@@ -350,29 +350,21 @@ struct parser *mappings_parser(struct mappings *mappings)
     return mappings->parser;
 }
 
-/* True if the server of the file answers. A server that does not answer is asked only once. */
-static bool is_served(struct mappings *mappings, const struct mapping *mapping)
-{
-    if (!mapping->device)
-        return true;
-    if (mapping->device == mappings->silent)
-        return false;
-    if (elf_file_is_served(mappings->pid, mapping))
-        return true;
-    mappings->silent = mapping->device;
-    log_decision("mappings", "the file server of %s does not answer: its files have no names",
-                 mapping->path);
-    return false;
-}
-
 static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)
 {
     struct elf_file *file;
+    bool hangs;
 
     if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY ||
-        !is_served(mappings, mapping))
+        (mapping->device && mapping->device == mappings->silent))
         return NULL;
-    file = elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping);
+    file =
+        elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping, &hangs);
+    if (hangs) {
+        mappings->silent = mapping->device;
+        log_decision("mappings", "the file server of %s does not answer: its files have no names",
+                     mapping->path);
+    }
     if (file)
         add_opened(mappings, mapping, file);
     return file;

@@ -56,12 +56,8 @@ static inline void memory_watch_lock(struct memory *memory, memory_lock_look is_
     memory->is_lock_taken = is_lock_taken;
 }
 
-/* Mark a call that the live process `pid` can delay, so that only the end of the program ends it.
- */
-void memory_wait_begin(pid_t pid);
-void memory_wait_end(void);
-
-/* Return the thread that is in such a call, and the process; 0 if there is none. */
+/* Return the thread that is in a read that only the end of the program ends if the process delays
+ * it, and the process; 0 if there is none. */
 pid_t memory_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */

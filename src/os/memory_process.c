@@ -38,13 +38,13 @@ struct process_memory {
 /* What the kernel does for this thread that a process can delay, and that began last. */
 static _Atomic pid_t read_pid, reader; /* the process; the thread that waits, 0: none */
 
-void memory_wait_begin(pid_t pid)
+static void wait_begin(pid_t pid)
 {
     read_pid = pid;
     reader = gettid();
 }
 
-void memory_wait_end(void)
+static void wait_end(void)
 {
     reader = 0;
 }
@@ -113,9 +113,9 @@ static bool look(const struct process_memory *process, struct page_range range,
     size_t bytes = (range.last - range.first + 1) * sizeof(pages[0]);
     ssize_t got;
 
-    memory_wait_begin(process->pid);
+    wait_begin(process->pid);
     got = pread(process->pagemap, pages, bytes, (off_t)(range.first * sizeof(pages[0])));
-    memory_wait_end();
+    wait_end();
     return got == (ssize_t)bytes;
 }
 
@@ -210,9 +210,9 @@ static bool read_at_once(pid_t pid, uint64_t address, void *buffer, size_t size)
     struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
     ssize_t got;
 
-    memory_wait_begin(pid);
+    wait_begin(pid);
     got = process_vm_readv(pid, &local, 1, &remote, 1, 0);
-    memory_wait_end();
+    wait_end();
     return got == (ssize_t)size;
 }
 
@@ -249,9 +249,9 @@ static void read_all(pid_t pid, struct memory_span *spans, size_t count)
 /* The same, where all pages are filled. */
 static void read_all_at_once(pid_t pid, struct memory_span *spans, size_t count)
 {
-    memory_wait_begin(pid);
+    wait_begin(pid);
     read_all(pid, spans, count);
-    memory_wait_end();
+    wait_end();
 }
 
 pid_t memory_reader(pid_t *ret_process)

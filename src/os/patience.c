@@ -7,6 +7,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +31,7 @@ struct task {
     void (*run)(void *work);
     void (*drop)(void *work);
     void *work;
+    int kept;             /* the only descriptor that the process keeps; -1: none */
     _Atomic pid_t tid;    /* of the process that does the work; 0: not running yet */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t ended;
@@ -53,9 +56,17 @@ static int run_work(void *argument)
     return 0;
 }
 
+/* Else who reads our output would wait too. */
+static void close_descriptors(int kept)
+{
+    if (kept > 0)
+        syscall(SYS_close_range, 0, (unsigned int)kept - 1, 0);
+    syscall(SYS_close_range, (unsigned int)(kept + 1), ~0U, 0);
+}
+
 static int run_apart(void *argument)
 {
-    syscall(SYS_close_range, 0, ~0U, 0); /* else who reads our output would wait too */
+    close_descriptors(((const struct task *)argument)->kept);
     return run_work(argument);
 }
 
@@ -93,12 +104,13 @@ static void *run_task(void *argument)
     return NULL;
 }
 
-static struct task *task_new(void (*run)(void *work), void (*drop)(void *work), void *work)
+static struct task *task_new(void (*run)(void *work), void (*drop)(void *work), void *work,
+                             int kept)
 {
     struct task *task = xcalloc(1, sizeof(*task));
     pthread_condattr_t attributes;
 
-    *task = (struct task){.run = run, .drop = drop, .work = work};
+    *task = (struct task){.run = run, .drop = drop, .work = work, .kept = kept};
     pthread_mutex_init(&task->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -146,9 +158,9 @@ static bool await(struct task *task)
     return has_ended;
 }
 
-bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work)
+static bool run_keeping(void (*run)(void *work), void (*drop)(void *work), void *work, int kept)
 {
-    struct task *task = task_new(run, drop, work);
+    struct task *task = task_new(run, drop, work, kept);
     pthread_t thread;
 
     if (!start(task, &thread)) {
@@ -164,4 +176,111 @@ bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work
     any_left = true;
     pthread_detach(thread);
     return false;
+}
+
+bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work)
+{
+    return run_keeping(run, drop, work, -1);
+}
+
+/* ---- opening ---- */
+
+/* Room for one descriptor (cmsg(3)). */
+union control {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* A message of a byte, with room for a descriptor. */
+struct message {
+    struct iovec part;
+    union control control;
+    struct msghdr header;
+    char byte;
+};
+
+static void message_init(struct message *message)
+{
+    *message = (struct message){.control.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
+                                                   .cmsg_level = SOL_SOCKET,
+                                                   .cmsg_type = SCM_RIGHTS}};
+    message->part = (struct iovec){&message->byte, sizeof(message->byte)};
+    message->header = (struct msghdr){.msg_iov = &message->part,
+                                      .msg_iovlen = 1,
+                                      .msg_control = message->control.bytes,
+                                      .msg_controllen = sizeof(message->control.bytes)};
+}
+
+static void send_descriptor(int socket, int fd)
+{
+    struct message message;
+
+    message_init(&message);
+    memcpy(CMSG_DATA(&message.control.header), &fd, sizeof(fd));
+    sendmsg(socket, &message.header, MSG_NOSIGNAL);
+}
+
+/* Return the descriptor that was sent; -1 if none was. */
+static int receive_descriptor(int socket)
+{
+    struct message message;
+    const struct cmsghdr *header;
+    int fd = -1;
+
+    message_init(&message);
+    if (recvmsg(socket, &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
+        return -1;
+    header = CMSG_FIRSTHDR(&message.header);
+    if (header && header->cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(header), sizeof(fd));
+    return fd;
+}
+
+struct opening {
+    int (*open_file)(void *work);
+    void (*drop)(void *work);
+    void *work;
+    int socket;
+};
+
+static void run_opening(void *work)
+{
+    const struct opening *opening = work;
+    int fd = opening->open_file(opening->work);
+
+    if (fd < 0)
+        return;
+    send_descriptor(opening->socket, fd);
+    close(fd);
+}
+
+static void drop_opening(void *work)
+{
+    struct opening *opening = work;
+
+    opening->drop(opening->work);
+    free(opening);
+}
+
+bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
+{
+    struct opening *opening = xcalloc(1, sizeof(*opening));
+    int sockets[2];
+    bool has_ended;
+
+    *ret_fd = -1;
+    *opening = (struct opening){open_file, drop, work, -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
+        drop_opening(opening);
+        return false;
+    }
+    opening->socket = sockets[1];
+    has_ended = run_keeping(run_opening, drop_opening, opening, sockets[1]);
+    if (has_ended) {
+        *ret_fd = receive_descriptor(sockets[0]);
+        free(opening);
+    }
+    close(sockets[0]);
+    close(sockets[1]);
+    return has_ended;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Work that another process can delay for ever: reading a page that it fills itself (userfaultfd,
- * a file system in user space), or a list of its memory while it holds the lock. The kernel ends
+ * a file system in user space), opening a file, or reading a list of its memory while it holds the
+ * lock. The kernel ends
  * such a read only when the reader is killed, or not even then. So a thread of its own reads, in a
  * process of its own, and both are left behind when that takes too long. They can outlive this
  * program, without its descriptors, until the other process ends.
@@ -16,3 +17,7 @@
  * if it hangs in one wait (os/thread_wait.h): the first for a second, all later ones for a quarter,
  * because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
+
+/* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns. */
+bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                    int *ret_fd);

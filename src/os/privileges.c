@@ -98,14 +98,21 @@ void privileges_attach(void)
     keep(kept, "attach probes");
 }
 
-void privileges_read_memory(void)
+/* The first one, or the one that serves in its place. */
+static uint64_t one_of(uint64_t first, uint64_t other)
 {
-    uint64_t set = 0, files = CAPABILITY(CAP_DAC_READ_SEARCH);
+    uint64_t set = 0;
 
     capabilities_of_self(&set);
-    if (!(set & files)) /* the one that serves in its place */
-        files = CAPABILITY(CAP_DAC_OVERRIDE);
-    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) | files);
+    return set & first ? first : other;
+}
+
+void privileges_read_memory(void)
+{
+    /* The second pair: links in /proc/PID/map_files. */
+    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) |
+                      one_of(CAPABILITY(CAP_DAC_READ_SEARCH), CAPABILITY(CAP_DAC_OVERRIDE)) |
+                      one_of(CAPABILITY(CAP_CHECKPOINT_RESTORE), CAPABILITY(CAP_SYS_ADMIN)));
 }
 
 void privileges_give_up(void)

@@ -23,7 +23,8 @@ void privileges_record(bool probes, bool arrivals);
 /* For the calling thread alone: keep the rights to attach and detach probes of loaded programs. */
 void privileges_attach(void);
 
-/* For the calling thread alone: keep the rights to read memory of processes. */
+/* For the calling thread alone: keep the rights to read memory and files of processes.
+ */
 void privileges_read_memory(void);
 
 /* For the calling thread alone: keep no right, and get none by starting a program. */

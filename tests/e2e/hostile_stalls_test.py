@@ -218,16 +218,38 @@ class FileServer(Liar, unittest.TestCase):
 
     def test_vm_whose_library_is_not_given_is_recorded(self):
         """Functions of the library have no names; all else is recorded."""
-        library = beamflame.folder(self.addCleanup) / "library.so"
-        subprocess.run(["gcc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, "-x", "c",
-                        "-"], input=LIBRARY, text=True, check=True)
-        preload = self.serve(library)
+        preload = self.serve(self.make_library())
         with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(preload)):
             self.start("request")
         said, stacks = self.record("-v", "-p", self.node.pid)
         self.assertIn(f"the file server of {preload} does not answer", said)
         self.check_load(stacks, "request")
         self.assertTrue(any("stalling+0x" in f for stack in stacks for f in stack))
+
+    def make_library(self):
+        library = beamflame.folder(self.addCleanup) / "library.so"
+        subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, "-x",
+                        "c", "-"], input=LIBRARY, text=True, check=True)
+        return library
+
+    def test_vm_whose_debug_file_is_not_given_is_recorded(self):
+        """The debug file of a library is one of the server. All else is recorded."""
+        library = self.make_library()
+        debug = library.with_suffix(".debug")
+        for command in (["objcopy", "--only-keep-debug", library, debug],
+                        ["strip", "--strip-unneeded", library],
+                        ["objcopy", f"--add-gnu-debuglink={debug}", library]):
+            subprocess.run(command, check=True)
+        served = self.serve(debug)
+        debug.rename(debug.with_suffix(".served"))
+        debug.symlink_to(served)
+        with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(library)):
+            self.start("request")
+        said, stacks = self.record("-v", "-p", self.node.pid)
+        self.assertIn(f"the file server of {debug} in /proc/{self.node.pid}/root does not answer",
+                      said)
+        self.check_load(stacks, "request")
+        self.assertTrue(any("memcmp" in f for stack in stacks for f in stack))
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ static struct elf_file *file_at(uintptr_t address)
 
     assert_non_null(mapping);
     assert_in_range(opened_count, 0, 3);
-    opened[opened_count] = elf_file_open(parser, getpid(), memory, mapping);
+    opened[opened_count] = elf_file_open(parser, getpid(), memory, mapping, &(bool){0});
     return opened[opened_count++];
 }
 

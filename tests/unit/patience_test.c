@@ -56,6 +56,41 @@ static void test_work_that_ends_belongs_to_the_caller(void **state)
     assert_int_equal(dropped, 0);
 }
 
+/* ---- open_patiently() ---- */
+
+static int open_self(void *work)
+{
+    (void)work;
+    return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+}
+
+static int open_nothing(void *work)
+{
+    (void)work;
+    return -1;
+}
+
+/* The file is open here, although another process has opened it. Nothing else stays open. */
+static void test_file_that_is_opened_apart_is_open_here(void **state)
+{
+    int before = dup(0), fd, after;
+    char magic[5] = "";
+
+    (void)state;
+    close(before);
+    assert_true(open_patiently(open_self, drop, NULL, &fd));
+    assert_int_equal(read(fd, magic, sizeof(magic) - 1), sizeof(magic) - 1);
+    assert_string_equal(magic, "\177ELF");
+    assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(fd);
+    assert_true(open_patiently(open_nothing, drop, NULL, &fd));
+    assert_int_equal(fd, -1);
+    after = dup(0);
+    close(after);
+    assert_int_equal(after, before);
+    assert_int_equal(dropped, 0);
+}
+
 /* ---- pages that are held back ---- */
 
 /* Return a page that nobody fills; NULL where that is not permitted. */
@@ -200,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_work_that_ends_belongs_to_the_caller),
+        cmocka_unit_test(test_file_that_is_opened_apart_is_open_here),
         cmocka_unit_test(test_read_of_a_held_page_fails_and_so_do_all_later_ones),
         cmocka_unit_test(test_signal_ends_a_read_that_is_held),
         cmocka_unit_test(test_work_that_hangs_is_left_and_dropped_later),
