@@ -143,6 +143,10 @@ enum thing_subtag {
  * (erl_term.h 25.2.3:1238-1243, 27.3.4.1:1270-1275, 29.1.1:1295-1300). */
 enum map_header { MAP_HEADER_TYPE_MASK = 0x3, MAP_HEADER_TAG_FLATMAP_HEAD = 0x0 };
 
+/* A map that is no tree has so many keys at most (erl_map.h 25.2.3:110, 27.3.4.1:111, 29.1.1:113).
+ */
+enum { MAP_SMALL_MAP_LIMIT = 32 };
+
 /* Atoms: 1 << INDEX_PAGE_SHIFT are in one segment of the table (index.h 25.2.3:49, 27.3.4.1:49,
  * 29.1.1:51), and a name has so many characters at most (atom.h 25.2.3:27, 27.3.4.1:27,
  * 29.1.1:29). */

@@ -243,15 +243,44 @@ static void take(struct dictionary_names *names, uint32_t kind, put_function put
     buffer_free(&label.text);
 }
 
-/* The element of a tuple that a key of the user asks for. False if there is none. */
 static bool find_element(struct dictionary_names *names, uint32_t element, uint64_t *value)
 {
     struct tuple tuple;
 
-    return !element ||
-           (read_tuple(names, *value, &tuple) && element <= tuple.arity &&
-            read_cache_read(names->cache, term_address(*value) + element * sizeof(*value), value,
-                            sizeof(*value)));
+    return read_tuple(names, *value, &tuple) && element <= tuple.arity &&
+           read_cache_read(names->cache, term_address(*value) + element * sizeof(*value), value,
+                           sizeof(*value));
+}
+
+/* header | size | keys, a tuple | values... (erl_map.h 25:38, flatmap_t): at most 32 keys. Larger
+ * maps are trees. */
+static bool find_in_map(struct dictionary_names *names, const char *key, uint64_t *value)
+{
+    uint64_t map[3], keys[MAP_SMALL_MAP_LIMIT];
+    const char *atom;
+
+    if (!term_is_boxed(*value) ||
+        !read_cache_read(names->cache, term_address(*value), map, sizeof(map)) ||
+        !term_is_flat_map(map[0]) || map[1] > MAP_SMALL_MAP_LIMIT ||
+        !read_cache_read(names->cache, term_address(map[2]) + sizeof(*keys), keys,
+                         map[1] * sizeof(*keys)))
+        return false;
+    for (uint64_t i = 0; i < map[1]; i++) {
+        atom = atom_text(names->atoms, keys[i]);
+        if (atom && !strcmp(atom, key))
+            return read_cache_read(names->cache,
+                                   term_address(*value) + sizeof(map) + i * sizeof(*value), value,
+                                   sizeof(*value));
+    }
+    return false;
+}
+
+/* Find the part of the value that a key of the user asks for. False if there is none. */
+static bool find_part(struct dictionary_names *names, const struct name_key *key, uint64_t *value)
+{
+    if (key->element)
+        return find_element(names, key->element, value);
+    return !key->map_key[0] || find_in_map(names, key->map_key, value);
 }
 
 static void visit_user_keys(struct dictionary_names *names, const char *key, uint64_t value)
@@ -260,7 +289,7 @@ static void visit_user_keys(struct dictionary_names *names, const char *key, uin
         uint64_t part = value;
 
         if (!strcmp(names->keys->keys[i].atom, key) && is_wanted(names, i) &&
-            find_element(names, names->keys->keys[i].element, &part))
+            find_part(names, &names->keys->keys[i], &part))
             take(names, i, put_term, part);
     }
 }

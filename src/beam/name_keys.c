@@ -84,19 +84,33 @@ static bool is_atom(const struct atom_text *atom)
     return !atom->is_full && characters > 0 && characters <= 255;
 }
 
-static int take_element(const char *text, uint32_t *element)
+static int take_number(const char *text, uint32_t *element)
 {
     char *end;
-    unsigned long value;
+    unsigned long value = strtoul(text, &end, 10);
 
-    *element = 0;
-    if (!*text)
-        return 0;
-    if (*text != '/' || !isdigit((unsigned char)text[1]))
-        return -1;
-    value = strtoul(text + 1, &end, 10);
     *element = value <= NAME_ELEMENT_MAX ? (uint32_t)value : 0;
     return *end || !*element ? -1 : 0;
+}
+
+static int take_map_key(const char *text, char *map_key)
+{
+    struct atom_text atom = {.bytes = map_key};
+    const char *end = *text == '-' ? NULL : take_atom(text, &atom); /* a number is none */
+
+    return end && !*end && is_atom(&atom) ? 0 : -1;
+}
+
+static int take_element(const char *text, struct name_key *key)
+{
+    key->element = 0;
+    key->map_key[0] = '\0';
+    if (!*text)
+        return 0;
+    if (*text != '/')
+        return -1;
+    return isdigit((unsigned char)text[1]) ? take_number(text + 1, &key->element)
+                                           : take_map_key(text + 1, key->map_key);
 }
 
 int name_keys_add(struct name_keys *keys, const char *text, struct error *error)
@@ -110,10 +124,11 @@ int name_keys_add(struct name_keys *keys, const char *text, struct error *error)
                          NAME_KEYS_MAX);
     atom = (struct atom_text){.bytes = key->atom};
     rest = take_atom(text, &atom);
-    if (!rest || !is_atom(&atom) || take_element(rest, &key->element))
+    if (!rest || !is_atom(&atom) || take_element(rest, key))
         return error_set(error, ERROR_USAGE,
                          "--name-by takes an atom, and perhaps / and the number of an element of "
-                         "a tuple (1 to %d), such as shop_id or shop_id/2, not '%s'",
+                         "a tuple (1 to %d) or a key of a map, such as shop_id, shop_id/2 or "
+                         "shop/id, not '%s'",
                          NAME_ELEMENT_MAX, text);
     keys->count++;
     return 0;

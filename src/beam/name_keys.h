@@ -14,8 +14,9 @@ enum {
 };
 
 struct name_key {
-    char atom[NAME_KEY_BYTES]; /* as in the atom table */
-    uint32_t element;          /* of the value, a tuple: 1 is its first; 0: the whole value */
+    char atom[NAME_KEY_BYTES];    /* as in the atom table */
+    uint32_t element;             /* of the value, a tuple: 1 is its first; 0: none is asked for */
+    char map_key[NAME_KEY_BYTES]; /* of the value, a map: an atom; "": none is asked for */
 };
 
 struct name_keys {
@@ -23,7 +24,8 @@ struct name_keys {
     size_t count;
 };
 
-/* Add KEY[/ELEMENT]. KEY is an atom as Erlang or Elixir writes it: shop_id, 'shop id', :shop_id,
+/* Add KEY[/ELEMENT]. ELEMENT is a number, or an atom as KEY is. KEY is an atom as Erlang or Elixir
+ * writes it: shop_id, 'shop id', :shop_id,
  * :"shop id", Shop.Id; other characters but quotes, spaces and / need no quotes, because a shell
  * removes them. Return 0, or -1 with ERROR_USAGE. */
 int name_keys_add(struct name_keys *keys, const char *text, struct error *error);

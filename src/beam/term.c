@@ -135,7 +135,7 @@ static bool write_map(struct writer *writer, uint64_t address, uint64_t header, 
 {
     uint64_t size, keys, key, value;
 
-    if ((term_header_words(header) & MAP_HEADER_TYPE_MASK) != MAP_HEADER_TAG_FLATMAP_HEAD)
+    if (!term_is_flat_map(header))
         return write_text(writer, "#{...}");
     if (!read_word(writer, address + 8, &size) || !read_word(writer, address + 16, &keys))
         return false;

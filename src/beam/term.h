@@ -76,6 +76,15 @@ static inline uint64_t term_header_words(uint64_t header)
     return header >> HEADER_ARITY_OFFS;
 }
 
+/* True for the header of a map that is no tree. */
+static inline bool term_is_flat_map(uint64_t header)
+{
+    return term_is_header(header) &&
+           (term_header_kind(header) == MAP_SUBTAG_26 ||
+            term_header_kind(header) == MAP_SUBTAG_27) &&
+           (term_header_words(header) & MAP_HEADER_TYPE_MASK) == MAP_HEADER_TAG_FLATMAP_HEAD;
+}
+
 /* The bytes of a binary in the target. */
 struct term_bytes {
     uint64_t address;

@@ -253,8 +253,8 @@ static int add_name_key(void *target, char *text, struct error *error)
 const struct command_option name_option_list[] = {
     {"name-by", 0, "KEY[/ELEMENT]",
      "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. With "
-     "ELEMENT, 1 is the first, by this element of a tuple. May be repeated; the first key that a "
-     "process has counts.",
+     "ELEMENT, by this element of a tuple, 1 is the first, or by this key of a map. May be "
+     "repeated; the first key that a process has counts.",
      add_name_key, NULL},
     {0},
 };

@@ -18,6 +18,10 @@ main(_Options) ->
         {shop, [{shop, {open, <<"north">>}}, {'$process_label', till}]},
         {till, [{'Elixir.Till.Id', 7}, {shop, closed}]},
         {labelled, [{'$process_label', {till, 7}}, {process_name, {rabbit_reader, <<"peer">>}}]},
+        {request, [
+            {'$logger_metadata$', #{application => shop, request_id => <<"F8x">>}},
+            {big, maps:from_list([{key, 1} | [{N, N} || N <- lists:seq(1, 40)]])}
+        ]},
         {grown, fun() -> put('$process_label', grown()) end},
         {large, Large ++ [{process_name, {rabbit_reader, <<"peer">>}}]}
     ],

@@ -21,6 +21,27 @@ static void assert_key(const char *text, const char *atom, uint32_t element)
     assert_int_equal(keys.keys[0].element, element);
 }
 
+static void assert_map_key(const char *text, const char *atom, const char *map_key)
+{
+    struct name_keys keys = {0};
+    struct error error;
+
+    assert_int_equal(name_keys_add(&keys, text, &error), 0);
+    assert_string_equal(keys.keys[0].atom, atom);
+    assert_string_equal(keys.keys[0].map_key, map_key);
+    assert_int_equal(keys.keys[0].element, 0);
+}
+
+static void test_keys_of_maps_are_read_as_keys_are(void **state)
+{
+    (void)state;
+    assert_map_key("shop/id", "shop", "id");
+    assert_map_key("$logger_metadata$/request_id", "$logger_metadata$", "request_id");
+    assert_map_key("Shop/:id", "Elixir.Shop", "id");
+    assert_map_key("'a/b'/'c/d'", "a/b", "c/d");
+    assert_map_key("shop/Shop.Id", "shop", "Elixir.Shop.Id");
+}
+
 static void assert_no_key(const char *text)
 {
     struct name_keys keys = {0};
@@ -62,9 +83,9 @@ static void test_atoms_are_read_as_elixir_writes_them(void **state)
 static void test_other_texts_are_refused(void **state)
 {
     static const char *const texts[] = {
-        "",     "/1",    "''",   ":",        "a/",   "a/0",   "a/256",        "a/-1",
-        "a/1x", "a/1/2", "a b",  "'a",       "'a\\", "'\\n'", "\"a\"",        ":'a'",
-        "a:b",  "{a,b}", "'a'b", "\xff\xfe", "a/ 1", "a//1",  "a/4294967297",
+        "",      "/1",    "''",    ":",        "a/",   "a/0",  "a/256",        "a/-1",  "a/1x",
+        "a/1/2", "a/b/c", "a/b/1", "a b",      "'a",   "'a\\", "'\\n'",        "\"a\"", ":'a'",
+        "a:b",   "{a,b}", "'a'b",  "\xff\xfe", "a/ 1", "a//1", "a/4294967297",
     };
 
     (void)state;
@@ -107,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_atoms_are_read_as_erlang_writes_them),
         cmocka_unit_test(test_atoms_are_read_as_elixir_writes_them),
+        cmocka_unit_test(test_keys_of_maps_are_read_as_keys_are),
         cmocka_unit_test(test_other_texts_are_refused),
         cmocka_unit_test(test_atoms_have_the_length_that_the_vm_allows),
         cmocka_unit_test(test_number_of_keys_is_limited),
