@@ -38,7 +38,8 @@ enum wire_limits {
     WIRE_SCAN_WORDS = 64,    /* words of the native stack that are searched for the true top */
     WIRE_RETURNS = 4,        /* return addresses replaced by uretprobes */
     WIRE_MEMORIES = 12, /* that one run of look_at_locks() takes: the most that Linux 5.10 does */
-    WIRE_SCRATCHES = 3, /* buffers per CPU; the first is for CPU samples */
+    WIRE_MEMORY_READERS = 1, /* added to one: readers count, too */
+    WIRE_SCRATCHES = 3,      /* buffers per CPU; the first is for CPU samples */
     WIRE_TALLIES = 25,
     WIRE_VALUES = 6, /* values of a hit */
 };

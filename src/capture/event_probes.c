@@ -238,11 +238,13 @@ static struct vm_work read_work(void *context, int group)
     return work->last;
 }
 
-static bool is_held(void *context)
+static pid_t held_by(void *context, enum probe_change change)
 {
     struct memory_locks *locks = ((const struct event_probes *)context)->options.locks;
+    pid_t pid = locks ? memory_locks_taken(locks) : 0;
 
-    return locks && memory_locks_taken(locks);
+    /* If both links of a place are there, each hit counts twice. */
+    return !pid && locks && change == PROBE_ATTACH ? memory_locks_keeper(locks) : pid;
 }
 
 static void keep(void *context, const struct probe_links *links)
@@ -289,7 +291,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
                       .open = set_open,
                       .period = set_period,
                       .work = read_work,
-                      .is_held = is_held,
+                      .held_by = held_by,
                       .keep = keep},
     };
 

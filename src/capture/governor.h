@@ -33,8 +33,9 @@ struct probe_counts {
 };
 
 enum { WORK_OF_ALL = -1 };
+enum probe_change { PROBE_ATTACH, PROBE_DETACH };
 
-/* Called on the governor's threads, one at a time, but for is_held() and keep(). They must not call
+/* Called on the governor's threads, one at a time, but for held_by() and keep(). They must not call
  * the governor. */
 struct governor_callbacks {
     void *context;
@@ -44,9 +45,10 @@ struct governor_callbacks {
     /* The work of the target so far, in any units that grow with the hits of the group;
      * WORK_OF_ALL: with all that the target does. */
     struct vm_work (*work)(void *context, int group);
-    /* True if attaching would wait for a process, perhaps for ever: it is put off. */
-    bool (*is_held)(void *context);
-    /* Called before probes are detached while is_held(): from now on detaching must not wait. */
+    /* Return a process that this change of probes would wait for, perhaps for ever; 0: none. */
+    pid_t (*held_by)(void *context, enum probe_change change);
+    /* Called before probes are detached while a process delays it: from now on detaching must not
+     * wait. */
     void (*keep)(void *context, const struct probe_links *links);
 };
 

@@ -134,49 +134,50 @@ static void task_done(struct group *group)
  * mapped the file. While it waits for one, no process of the host can fork
  * (register_for_each_vma() in kernel/events/uprobes.c v6.18). So this thread waits in its place. */
 
-enum { HELD_PAUSE_US = 500 };
+enum { HELD_PAUSE_US = 500, LONG_PAUSE_US = 10000, SHORT_LOOKS = 20 };
 
-static bool is_held(const struct governor *governor)
+/* Return the process that delays this for longer than a thread needs that maps memory; 0: none. */
+static pid_t held_by(const struct governor *governor, enum probe_change change)
 {
-    return governor->options.callbacks.is_held(governor->options.callbacks.context);
+    const struct governor_callbacks *callbacks = &governor->options.callbacks;
+    pid_t first = 0, now = 0;
+
+    for (int i = 0; i < SHORT_LOOKS; i++) {
+        now = callbacks->held_by(callbacks->context, change);
+        if (!now || (first && now != first))
+            return 0;
+        first = now;
+        usleep(HELD_PAUSE_US);
+    }
+    return now;
 }
 
-/* True if it is useless to wait on: the governor ends, or a lock has been taken since it began. */
-static bool gives_up(struct group *group)
+/* The group has no window yet, and nobody needs to wait for one. */
+static bool goes_on(struct group *group)
 {
-    static const uint64_t START_NS = 1000000000;
     struct governor *governor = group->governor;
     bool result;
 
     pthread_mutex_lock(&governor->lock);
-    result = governor->stop ||
-             (!group->tried && clock_ns(CLOCK_MONOTONIC) - governor->start_time > START_NS);
+    result = !governor->stop;
+    group->tried = true;
+    pthread_cond_broadcast(&governor->changed);
     pthread_mutex_unlock(&governor->lock);
     return result;
 }
 
-/* Wait until no lock is taken. Return 0, or -1 with error. */
-static int await_locks(struct group *group, struct error *error)
+/* Wait until attaching delays nobody. False if the governor ends before. */
+static bool await_locks(struct group *group)
 {
-    while (is_held(group->governor)) {
-        if (gives_up(group))
-            return error_set(error, ERROR_UNSUPPORTED, "a VM holds the lock of its memory map");
-        usleep(HELD_PAUSE_US);
-    }
-    return 0;
-}
-
-/* True if a lock is taken for longer than a thread needs that maps memory. */
-static bool stays_held(const struct governor *governor)
-{
-    enum { LOOKS = 20 };
+    const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
     int looks = 0;
 
-    while (looks < LOOKS && is_held(governor)) {
-        usleep(HELD_PAUSE_US);
-        looks++;
+    while (callbacks->held_by(callbacks->context, PROBE_ATTACH)) {
+        if (++looks >= SHORT_LOOKS && !goes_on(group))
+            return false;
+        usleep(looks < SHORT_LOOKS ? HELD_PAUSE_US : LONG_PAUSE_US);
     }
-    return looks == LOOKS;
+    return true;
 }
 
 static void *attach_task(void *argument)
@@ -184,8 +185,8 @@ static void *attach_task(void *argument)
     struct task *task = argument;
     struct group *group = task->group;
     struct governor *governor = group->governor;
-    struct error error = {0};
-    bool is_free = await_locks(group, &error) == 0;
+    struct error error = {.code = ERROR_NO_PROCESS};
+    bool is_free = await_locks(group);
     uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     struct probe_links *links = NULL;
 
@@ -213,7 +214,7 @@ static void *detach_task(void *argument)
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), apart;
     double cost;
 
-    if (stays_held(governor))
+    if (held_by(governor, PROBE_DETACH))
         callbacks->keep(callbacks->context, task->links);
     apart = probe_detach(task->links);
 

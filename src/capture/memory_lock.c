@@ -10,6 +10,8 @@
 #include <stdnoreturn.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/descriptors.h"
@@ -30,6 +32,8 @@ struct memory_locks {
     pthread_mutex_t lock; /* guards what follows */
     struct watched *list;
     size_t count, room;
+    pid_t *keepers; /* processes that keep descriptors */
+    size_t keeper_count, keeper_room;
 };
 
 struct memory_locks *memory_locks_new(struct programs *programs)
@@ -49,6 +53,7 @@ void memory_locks_free(struct memory_locks *locks)
         return;
     pthread_mutex_destroy(&locks->lock);
     free(locks->list);
+    free(locks->keepers);
     free(locks);
 }
 
@@ -79,38 +84,40 @@ static bool is_running(const struct watched *watched)
     return process_exists(watched->pid) && process_is(watched->pid, &watched->identity);
 }
 
-/* Forget those that have ended: the kernel uses the memory of their maps for other things. */
-static void forget_ended(struct memory_locks *locks)
-{
-    for (size_t i = locks->count; i-- > 0;)
-        if (!is_running(&locks->list[i]))
-            locks->list[i] = locks->list[--locks->count];
-}
-
-static pid_t first_taken(const struct memory_locks *locks)
+/* Return the index of the first one whose lock is taken, of any thread; `count` if there is none.
+ */
+static size_t first_taken(const struct memory_locks *locks)
 {
     for (size_t i = 0; i < locks->count; i += WIRE_MEMORIES) {
         uint64_t memories[WIRE_MEMORIES] = {0};
         unsigned int taken;
 
         for (size_t j = 0; j < WIRE_MEMORIES && i + j < locks->count; j++)
-            memories[j] = locks->list[i + j].memory;
+            memories[j] = locks->list[i + j].memory | WIRE_MEMORY_READERS;
         taken = look(locks, memories);
         if (taken)
-            return locks->list[i + taken - 1].pid;
+            return i + taken - 1;
     }
-    return 0;
+    return locks->count;
+}
+
+/* The kernel uses the memory of the map of a process that has ended for other things. */
+static void forget(struct memory_locks *locks, size_t index)
+{
+    locks->list[index] = locks->list[--locks->count];
 }
 
 pid_t memory_locks_taken(struct memory_locks *locks)
 {
-    pid_t pid;
+    pid_t pid = 0;
+    size_t i;
 
     pthread_mutex_lock(&locks->lock);
-    pid = first_taken(locks);
-    if (pid) {
-        forget_ended(locks);
-        pid = first_taken(locks);
+    while (!pid && (i = first_taken(locks)) < locks->count) {
+        if (is_running(&locks->list[i]))
+            pid = locks->list[i].pid;
+        else
+            forget(locks, i);
     }
     pthread_mutex_unlock(&locks->lock);
     return pid;
@@ -148,7 +155,9 @@ void memory_locks_watch(struct memory_locks *locks, const struct vm *vm)
     if (!watched.memory)
         return; /* it has ended */
     pthread_mutex_lock(&locks->lock);
-    forget_ended(locks);
+    for (size_t i = locks->count; i-- > 0;)
+        if (!is_running(&locks->list[i]))
+            forget(locks, i);
     locks->list = xgrow(locks->list, &locks->room, locks->count, sizeof(*locks->list));
     locks->list[locks->count++] = watched;
     pthread_mutex_unlock(&locks->lock);
@@ -173,6 +182,7 @@ static noreturn void wait_until_free(struct memory_locks *locks, const int *fds,
 
     ignore_signals();
     setpgid(0, 0); /* a kill of our process group does not reach it either */
+    setpriority(PRIO_PROCESS, 0, 0);
     prctl(PR_SET_NAME, "beamflame-wait");
     memcpy(kept, fds, (size_t)count * sizeof(*kept));
     kept[count] = bpf_program__fd(locks->look);
@@ -188,6 +198,11 @@ void memory_locks_keep(struct memory_locks *locks, const int *fds, int count)
 
     pthread_mutex_lock(&locks->lock);
     child = fork();
+    if (child > 0) {
+        locks->keepers = xgrow(locks->keepers, &locks->keeper_room, locks->keeper_count,
+                               sizeof(*locks->keepers));
+        locks->keepers[locks->keeper_count++] = child;
+    }
     pthread_mutex_unlock(&locks->lock);
     if (child == 0)
         wait_until_free(locks, fds, count);
@@ -195,7 +210,19 @@ void memory_locks_keep(struct memory_locks *locks, const int *fds, int count)
         log_decision("probes", "no process can be made that keeps them: %s", strerror(errno));
     else
         log_decision("probes",
-                     "process %d keeps them attached until no VM holds the lock of its "
-                     "memory map",
+                     "process %d keeps them attached until no VM holds the lock of its memory map",
                      (int)child);
+}
+
+pid_t memory_locks_keeper(struct memory_locks *locks)
+{
+    pid_t pid;
+
+    pthread_mutex_lock(&locks->lock);
+    for (size_t i = locks->keeper_count; i-- > 0;)
+        if (waitpid(locks->keepers[i], NULL, WNOHANG))
+            locks->keepers[i] = locks->keepers[--locks->keeper_count];
+    pid = locks->keeper_count ? locks->keepers[0] : 0;
+    pthread_mutex_unlock(&locks->lock);
+    return pid;
 }

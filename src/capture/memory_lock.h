@@ -18,11 +18,14 @@ void memory_locks_free(struct memory_locks *locks);
  * VM must be a target of the programs. Its memory refers to `locks` until memory_watch_lock(). */
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
 
-/* Return the pid of a VM whose lock is taken, of all that have been watched and still run; 0 if
- * there is none. From any thread. */
+/* Return the pid of a VM whose lock is taken, by a reader or a writer, of all that have been
+ * watched and still run; 0 if there is none. From any thread. */
 pid_t memory_locks_taken(struct memory_locks *locks);
 
 /* Keep descriptors open until no lock is taken any more, in a process that outlives this one. If
  * they were the last ones of probes, closing them would wait for the lock, and meanwhile no process
  * of the host could fork. From any thread. */
 void memory_locks_keep(struct memory_locks *locks, const int *fds, int count);
+
+/* Return such a process that has not ended yet; 0 if there is none. */
+pid_t memory_locks_keeper(struct memory_locks *locks);

@@ -293,6 +293,7 @@ void programs_remove_target(struct programs *programs, const struct vm *vm)
     }
     if (bpf_map__fd(programs->skeleton->maps.ticking) >= 0)
         bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.ticking), &pid);
+    programs_take_memory(programs, vm->pid);
     forget_turns(programs, pid);
 }
 

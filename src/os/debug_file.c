@@ -28,13 +28,6 @@ struct wanted {
     uint32_t checksum; /* of the file that `link` names */
 };
 
-static bool same_build_id(int fd, const struct wanted *wanted)
-{
-    struct build_id id = elf_file_build_id(wanted->parser, fd);
-
-    return build_id_equal(&id, &wanted->id);
-}
-
 static bool same_checksum(int fd, uint32_t checksum)
 {
     uLong sum = crc32(0, NULL, 0);
@@ -50,15 +43,13 @@ static bool same_checksum(int fd, uint32_t checksum)
     return got == 0 && sum == checksum;
 }
 
-static bool is_wanted(int fd, const struct wanted *wanted)
-{
-    return wanted->id.size ? same_build_id(fd, wanted) : same_checksum(fd, wanted->checksum);
-}
-
 /* ---- files that may not answer ---- */
 
 struct candidate {
     char *root, *path;
+    bool has_checksum; /* else any file will do */
+    uint32_t checksum;
+    bool is_other; /* there is such a file, with another checksum */
 };
 
 static void drop_candidate(void *work)
@@ -73,47 +64,71 @@ static void drop_candidate(void *work)
 /* Open the file, and see that it can be read. */
 static int open_readable(void *work)
 {
-    const struct candidate *candidate = work;
+    struct candidate *candidate = work;
     int fd = open_in_root(candidate->root, candidate->path);
     char byte;
 
-    if (fd >= 0)
+    if (fd < 0)
+        return -1;
+    if (candidate->has_checksum)
+        candidate->is_other = !same_checksum(fd, candidate->checksum);
+    else
         (void)!pread(fd, &byte, sizeof(byte), 0);
-    return fd;
+    if (!candidate->is_other)
+        return fd;
+    close(fd);
+    return -1;
 }
 
-/* A server of files that does not answer is asked only once, because each time takes a while. */
-static _Atomic bool any_hangs;
+/* The root directory whose server of files did not answer last. It is not asked again, because each
+ * time takes a while. */
+static char silent_root[64];
 
-static int open_candidate(const char *root, const char *path)
+/* Return the open file; -1 if it is not there. `checksum`: that of the wanted file; NULL: any will
+ * do. `*ret_exists`: there is such a file, with any checksum. */
+static int open_candidate(const char *root, const char *path, const uint32_t *checksum,
+                          bool *ret_exists)
 {
     struct candidate *candidate;
     int fd;
 
-    if (any_hangs)
+    *ret_exists = false;
+    if (!strcmp(root, silent_root))
         return -1;
     candidate = xcalloc(1, sizeof(*candidate));
-    *candidate = (struct candidate){xstrdup(root), xstrdup(path)};
+    *candidate = (struct candidate){.root = xstrdup(root),
+                                    .path = xstrdup(path),
+                                    .has_checksum = checksum != NULL,
+                                    .checksum = checksum ? *checksum : 0};
     if (open_patiently(open_readable, drop_candidate, candidate, &fd)) {
+        *ret_exists = fd >= 0 || candidate->is_other;
         drop_candidate(candidate);
         return fd;
     }
-    any_hangs = true;
+    snprintf(silent_root, sizeof(silent_root), "%s", root);
     log_decision("debug file",
-                 "the file server of %s in %s does not answer: no more debug files are looked for",
+                 "the file server of %s in %s does not answer: no more debug files are looked for "
+                 "there",
                  path, root);
     return -1;
 }
 
 /* ---- places ---- */
 
+static bool same_build_id(int fd, const struct wanted *wanted)
+{
+    struct build_id id = elf_file_build_id(wanted->parser, fd);
+
+    return build_id_equal(&id, &wanted->id);
+}
+
 /* Open `path` in `root` if it is the wanted file. Takes `path`, which is malloc'ed. */
 static int open_wanted(const struct wanted *wanted, const char *root, char *path)
 {
-    int fd = open_candidate(root, path);
-    bool exists = fd >= 0;
+    bool exists;
+    int fd = open_candidate(root, path, wanted->id.size ? NULL : &wanted->checksum, &exists);
 
-    if (exists && !is_wanted(fd, wanted)) {
+    if (fd >= 0 && wanted->id.size && !same_build_id(fd, wanted)) {
         close(fd);
         fd = -1;
     }
@@ -246,12 +261,13 @@ const char *debug_package_of_release(const char *os_release)
 static const char *package_of(const struct elf_file *file)
 {
     char text[OS_RELEASE_MAX + 1];
+    bool exists;
     int fd;
 
     if (!file->root || (strncmp(file->path, "/usr/lib/erlang/", 16) != 0 &&
                         strncmp(file->path, "/usr/lib64/erlang/", 18) != 0))
         return NULL;
-    fd = open_candidate(file->root, "/etc/os-release");
+    fd = open_candidate(file->root, "/etc/os-release", NULL, &exists);
     if (fd < 0)
         return NULL;
     text[read_at(fd, 0, text, OS_RELEASE_MAX)] = '\0';

@@ -82,9 +82,9 @@ static int open_by_name(const char *root, const struct mapping *mapping)
 
 static int open_mapped(pid_t pid, const char *root, const struct mapping *mapping)
 {
-    int fd = open_map_file(pid, mapping);
+    int fd = open_by_name(root, mapping);
 
-    return fd >= 0 ? fd : open_by_name(root, mapping);
+    return fd >= 0 ? fd : open_map_file(pid, mapping); /* which takes the lock of the memory map */
 }
 
 /* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */

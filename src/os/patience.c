@@ -66,8 +66,11 @@ static void close_descriptors(int kept)
 
 static int run_apart(void *argument)
 {
-    close_descriptors(((const struct task *)argument)->kept);
-    return run_work(argument);
+    struct task *task = argument;
+
+    task->tid = gettid();
+    close_descriptors(task->kept); /* a server of files can delay that, too */
+    return run_work(task);
 }
 
 /* A server of files that does not answer holds a thread so that not even SIGKILL ends it
@@ -271,8 +274,8 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
     *ret_fd = -1;
     *opening = (struct opening){open_file, drop, work, -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
-        drop_opening(opening);
-        return false;
+        free(opening);
+        return true; /* nothing hangs */
     }
     opening->socket = sockets[1];
     has_ended = run_keeping(run_opening, drop_opening, opening, sockets[1]);

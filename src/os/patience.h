@@ -2,10 +2,9 @@
 /*
  * Work that another process can delay for ever: reading a page that it fills itself (userfaultfd,
  * a file system in user space), opening a file, or reading a list of its memory while it holds the
- * lock. The kernel ends
- * such a read only when the reader is killed, or not even then. So a thread of its own reads, in a
- * process of its own, and both are left behind when that takes too long. They can outlive this
- * program, without its descriptors, until the other process ends.
+ * lock. The kernel ends such a read only when the reader is killed, or not even then. So a thread
+ * of its own reads, in a process of its own, and both are left behind when that takes too long.
+ * They can outlive this program, without its descriptors, until the other process ends.
  */
 #pragma once
 
@@ -18,6 +17,7 @@
  * because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
 
-/* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns. */
+/* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns, or -1,
+ * also if there is no socket to pass it. */
 bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work,
                     int *ret_fd);

@@ -98,21 +98,17 @@ void privileges_attach(void)
     keep(kept, "attach probes");
 }
 
-/* The first one, or the one that serves in its place. */
-static uint64_t one_of(uint64_t first, uint64_t other)
-{
-    uint64_t set = 0;
-
-    capabilities_of_self(&set);
-    return set & first ? first : other;
-}
-
 void privileges_read_memory(void)
 {
-    /* The second pair: links in /proc/PID/map_files. */
-    capabilities_keep(CAPABILITY(CAP_SYS_PTRACE) |
-                      one_of(CAPABILITY(CAP_DAC_READ_SEARCH), CAPABILITY(CAP_DAC_OVERRIDE)) |
-                      one_of(CAPABILITY(CAP_CHECKPOINT_RESTORE), CAPABILITY(CAP_SYS_ADMIN)));
+    uint64_t set = 0, kept = CAPABILITY(CAP_SYS_PTRACE);
+
+    capabilities_of_self(&set);
+    kept |=
+        CAPABILITY(set & CAPABILITY(CAP_DAC_READ_SEARCH) ? CAP_DAC_READ_SEARCH : CAP_DAC_OVERRIDE);
+    /* for the links in /proc/PID/map_files */
+    kept |= CAPABILITY(set & CAPABILITY(CAP_CHECKPOINT_RESTORE) ? CAP_CHECKPOINT_RESTORE
+                                                                : CAP_SYS_ADMIN);
+    capabilities_keep(kept);
 }
 
 void privileges_give_up(void)

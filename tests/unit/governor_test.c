@@ -67,9 +67,10 @@ static struct vm_work work(void *context, int group)
     return (struct vm_work){calls, calls};
 }
 
-static bool is_held(void *context)
+static pid_t held_by(void *context, enum probe_change change)
 {
-    return ((const struct profiler *)context)->is_held;
+    (void)change;
+    return ((const struct profiler *)context)->is_held ? 1 : 0;
 }
 
 static void keep(void *context, const struct probe_links *links)
@@ -88,7 +89,7 @@ static struct profiler *prepare(double rate)
         .stack_ns = 3000,
         .stacks_per_second = 1000,
         .calibration = &calibration,
-        .callbacks = {profiler, counts, set_open, set_period, work, is_held, keep},
+        .callbacks = {profiler, counts, set_open, set_period, work, held_by, keep},
     };
     struct error error;
 
@@ -357,7 +358,8 @@ static void test_probes_of_a_held_target_are_kept(void **state)
     end(profiler);
 }
 
-static void test_target_that_is_held_from_the_start_is_refused(void **state)
+/* The governor starts soon. Its first window begins when the target is free. */
+static void test_target_that_is_held_from_the_start_is_probed_later(void **state)
 {
     struct profiler *profiler = prepare(1000);
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
@@ -367,10 +369,27 @@ static void test_target_that_is_held_from_the_start_is_refused(void **state)
     profiler->is_held = true;
     assert_int_equal(add(profiler, profiler->point.file_offset), 0);
     assert_int_equal(governor_start(profiler->governor, &error), 0);
-    assert_int_equal(governor_error(profiler->governor, 0, &error), -1);
-    assert_int_equal(error.code, ERROR_UNSUPPORTED);
-    assert_true(clock_ns(CLOCK_MONOTONIC) - began >= SECOND);
-    assert_false(target_is_probed(&profiler->target));
+    assert_true(clock_ns(CLOCK_MONOTONIC) - began < SECOND);
+    assert_false(gets_probed(profiler));
+    profiler->is_held = false;
+    assert_true(gets_probed(profiler));
+    assert_int_equal(governor_error(profiler->governor, 0, &error), 0);
+    end(profiler);
+}
+
+/* The end comes before the target is free. It is no error. */
+static void test_governor_of_a_held_target_can_be_stopped(void **state)
+{
+    struct profiler *profiler = prepare(1000);
+    struct error error = {0};
+
+    (void)state;
+    profiler->is_held = true;
+    assert_int_equal(add(profiler, profiler->point.file_offset), 0);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
+    governor_stop(profiler->governor);
+    assert_int_equal(governor_error(profiler->governor, 0, &error), 0);
+    assert_int_equal(profiler->kept, 0);
     end(profiler);
 }
 
@@ -405,7 +424,8 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_end_of_the_target_is_no_error),
         cmocka_unit_test(test_no_window_begins_while_the_target_is_held),
         cmocka_unit_test(test_probes_of_a_held_target_are_kept),
-        cmocka_unit_test(test_target_that_is_held_from_the_start_is_refused),
+        cmocka_unit_test(test_target_that_is_held_from_the_start_is_probed_later),
+        cmocka_unit_test(test_governor_of_a_held_target_can_be_stopped),
         cmocka_unit_test(test_group_that_cannot_be_attached_is_refused_alone),
         cmocka_unit_test(test_open_window_is_cut_without_losing_hits),
     };
