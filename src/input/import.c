@@ -6,6 +6,8 @@
 #include "profile/limits.h"
 #include "util/memory_limit.h"
 
+enum { MICROSECOND = 1000 }; /* ns */
+
 struct import import_new(const char *directory, const char *name)
 {
     struct import import = {
@@ -64,10 +66,12 @@ int import_sample(struct import *import, const struct sample *sample, uint64_t b
         if (!import->writer)
             return -1;
     }
-    /* No sample is before the start, but the first samples may come out of order. */
+    /* No sample is before the start, but the first samples may come out of order. The start has
+     * nanoseconds, and a sample whole microseconds. */
     if (own.time < import->header.start_monotonic) {
+        import->totals.losses[LOSS_OUT_OF_ORDER] +=
+            import->header.start_monotonic - own.time >= MICROSECOND;
         own.time = import->header.start_monotonic;
-        import->totals.losses[LOSS_OUT_OF_ORDER]++;
     }
     import->totals.samples++;
     import->totals.losses[LOSS_MEMORY] += profile_has_left_out(import->profile, sample);

@@ -276,8 +276,9 @@ static void write_all(struct speedscope *speedscope)
     const struct output_source *source = &speedscope->source;
     struct json json = {speedscope->file, .compact = true};
 
-    qsort_r(speedscope->tracks, speedscope->count, sizeof(*speedscope->tracks), compare_tracks,
-            (void *)source->profile);
+    if (speedscope->count)
+        qsort_r(speedscope->tracks, speedscope->count, sizeof(*speedscope->tracks), compare_tracks,
+                (void *)source->profile);
     json_open_lines(&json, NULL, '{');
     json_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
     put_exporter(&json, source->header->version);
