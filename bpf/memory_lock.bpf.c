@@ -3,15 +3,15 @@
  * attached to nothing: user space runs them. */
 #include "sample.h"
 
-/* By process. */
+/* By process. User space adds those that it wants to be found. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, 256);
+    __uint(max_entries, 1024);
     __type(key, __u32);
     __type(value, struct mm_struct *);
 } memories SEC(".maps");
 
-/* Of all threads, find the memory maps of those of targets. */
+/* Of all threads, find the memory maps of those that are wanted. */
 SEC("iter/task")
 int find_memories(struct bpf_iter__task *context)
 {
@@ -23,7 +23,7 @@ int find_memories(struct bpf_iter__task *context)
         return 0;
     pid = task->tgid;
     memory = BPF_CORE_READ(task, mm); /* NULL in a thread that has ended */
-    if (memory && bpf_map_lookup_elem(&targets, &pid))
+    if (memory && bpf_map_lookup_elem(&memories, &pid))
         bpf_map_update_elem(&memories, &pid, &memory, BPF_ANY);
     return 0;
 }

@@ -4,13 +4,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -143,25 +146,89 @@ static int find_memories(const struct memory_locks *locks)
     return result;
 }
 
+static const struct watched *find_watched(const struct memory_locks *locks, const struct vm *vm)
+{
+    for (size_t i = 0; i < locks->count; i++)
+        if (locks->list[i].pid == vm->pid && is_running(&locks->list[i]))
+            return &locks->list[i];
+    return NULL;
+}
+
+/* The file that a process runs. Containers of one image have it on several devices, but the kernel
+ * puts probes into one file. */
+struct executable {
+    uint64_t inode, size;
+};
+
+/* Asks no file server. */
+static bool executable_of(pid_t pid, struct executable *executable)
+{
+    struct statx status;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE, &status))
+        return false;
+    *executable = (struct executable){status.stx_ino, status.stx_size};
+    return true;
+}
+
+/* Return the VM, and all processes that run the same file, malloc'ed. */
+static struct watched *find_wanted(const struct vm *vm, size_t *ret_count)
+{
+    enum { MOST = 1000 };
+    struct watched *wanted = xcalloc(MOST, sizeof(*wanted));
+    struct executable own, other;
+    struct error ignored;
+    size_t count = 0, pid_count = 0;
+    pid_t *pids = executable_of(vm->pid, &own) ? process_list(&pid_count, &ignored) : NULL;
+
+    wanted[count++] = (struct watched){.pid = vm->pid, .identity = vm->identity};
+    for (size_t i = 0; pids && i < pid_count && count < MOST; i++)
+        if (pids[i] != vm->pid && executable_of(pids[i], &other) && other.inode == own.inode &&
+            other.size == own.size)
+            wanted[count++] =
+                (struct watched){.pid = pids[i], .identity = process_identity(pids[i])};
+    free(pids);
+    *ret_count = count;
+    return wanted;
+}
+
+/* Add the VM, and the processes that run the same file. Return 0, or -1 with errno. */
+static int watch_all(struct memory_locks *locks, const struct vm *vm)
+{
+    size_t count;
+    struct watched *wanted = find_wanted(vm, &count);
+    int result;
+
+    for (size_t i = 0; i < count; i++)
+        programs_want_memory(locks->programs, wanted[i].pid);
+    result = find_memories(locks);
+    for (size_t i = 0; i < count; i++) {
+        wanted[i].memory = programs_take_memory(locks->programs, wanted[i].pid);
+        if (!wanted[i].memory)
+            continue;
+        locks->list = xgrow(locks->list, &locks->room, locks->count, sizeof(*locks->list));
+        locks->list[locks->count++] = wanted[i];
+    }
+    free(wanted);
+    return result;
+}
+
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm)
 {
-    struct watched watched = {.pid = vm->pid, .identity = vm->identity};
+    const struct watched *found;
 
-    if (find_memories(locks)) {
-        log_decision("memory", "the locks of memory maps can't be looked at: %s", strerror(errno));
-        return;
-    }
-    watched.memory = programs_take_memory(locks->programs, vm->pid);
-    if (!watched.memory)
-        return; /* it has ended */
     pthread_mutex_lock(&locks->lock);
     for (size_t i = locks->count; i-- > 0;)
         if (!is_running(&locks->list[i]))
             forget(locks, i);
-    locks->list = xgrow(locks->list, &locks->room, locks->count, sizeof(*locks->list));
-    locks->list[locks->count++] = watched;
+    if (!find_watched(locks, vm) && watch_all(locks, vm))
+        log_decision("memory", "the locks of memory maps can't be looked at: %s", strerror(errno));
+    found = find_watched(locks, vm);
+    if (found)
+        memory_watch_lock(vm->memory, is_taken, locks, found->memory);
     pthread_mutex_unlock(&locks->lock);
-    memory_watch_lock(vm->memory, is_taken, locks, watched.memory);
 }
 
 /* ---- what outlives this process ---- */

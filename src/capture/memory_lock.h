@@ -18,8 +18,9 @@ void memory_locks_free(struct memory_locks *locks);
  * VM must be a target of the programs. Its memory refers to `locks` until memory_watch_lock(). */
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
 
-/* Return the pid of a VM whose lock is taken, by a reader or a writer, of all that have been
- * watched and still run; 0 if there is none. From any thread. */
+/* Return the pid of a process whose lock is taken, by a reader or a writer: of the VMs that have
+ * been watched, and of the processes that ran the same files when these were; 0 if there is none.
+ * From any thread. */
 pid_t memory_locks_taken(struct memory_locks *locks);
 
 /* Keep descriptors open until no lock is taken any more, in a process that outlives this one. If

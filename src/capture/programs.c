@@ -144,8 +144,6 @@ static void set_sizes(struct programs *programs)
                              at_least(options->targets, TARGETS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.ticking,
                              at_least(options->targets, TARGETS_MIN));
-    bpf_map__set_max_entries(programs->skeleton->maps.memories,
-                             at_least(options->targets, TARGETS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.schedulers,
                              at_least(options->schedulers, SCHEDULERS_MIN));
     bpf_map__set_max_entries(programs->skeleton->maps.ring, bytes);
@@ -293,8 +291,15 @@ void programs_remove_target(struct programs *programs, const struct vm *vm)
     }
     if (bpf_map__fd(programs->skeleton->maps.ticking) >= 0)
         bpf_map_delete_elem(bpf_map__fd(programs->skeleton->maps.ticking), &pid);
-    programs_take_memory(programs, vm->pid);
     forget_turns(programs, pid);
+}
+
+void programs_want_memory(struct programs *programs, pid_t pid)
+{
+    uint32_t key = (uint32_t)pid;
+    uint64_t none = 0;
+
+    bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.memories), &key, &none, BPF_ANY);
 }
 
 uint64_t programs_take_memory(struct programs *programs, pid_t pid)

@@ -57,8 +57,9 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
 
 /* Forget a target that has ended. */
 void programs_remove_target(struct programs *programs, const struct vm *vm);
-/* Return the kernel's address of a target's memory map, which the program find_memories has found,
- * and forget it; 0: it was not found. */
+/* The program find_memories finds the memory maps of the wanted processes, which can be 1,024 at
+ * once. Take one: return its address in the kernel, and forget it; 0: it was not found. */
+void programs_want_memory(struct programs *programs, pid_t pid);
 uint64_t programs_take_memory(struct programs *programs, pid_t pid);
 
 /* Wait up to `timeout_ms` for a batch of samples, then pass all samples to `each` (bytes as in

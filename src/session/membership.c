@@ -111,23 +111,14 @@ void membership_prepare(struct session *session)
 
 /* ---- leaving ---- */
 
-static void note_held(const struct session *session, pid_t pid)
-{
-    session->options->warn("process %d holds back its memory: it is not recorded any more",
-                           (int)pid);
-    if (session->options->event_count && memory_locks_taken(session->memory_locks) == pid)
-        session->options->warn("while process %d holds the lock of its memory map, probes are not "
-                               "attached to any VM: no process of this host could start meanwhile",
-                               (int)pid);
-}
-
 /* Note that a VM has ended, and warn of it, or that it holds back memory: the recording shows it
  * only up to there. The end of a command that was started, or of a VM that came by itself, is
  * expected. */
 static void note_end(const struct session *session, const struct target *target)
 {
     if (target->vm->memory->is_held) {
-        note_held(session, target->vm->pid);
+        session->options->warn("process %d holds back its memory: it is not recorded any more",
+                               (int)target->vm->pid);
         return;
     }
     life_end(target, session->segment);

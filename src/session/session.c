@@ -343,6 +343,21 @@ static void look_at_memory(struct session *session)
     profile_fill(session->segment->profile);
 }
 
+/* Warn once of a process whose lock keeps probes from being attached. A look can also find one that
+ * has just mapped memory. */
+static void look_at_locks(struct session *session)
+{
+    enum { LOOKS = 3 };
+    pid_t pid = session->options->event_count ? memory_locks_taken(session->memory_locks) : 0;
+
+    session->holder_looks = pid && pid == session->holder ? session->holder_looks + 1 : 1;
+    session->holder = pid;
+    if (pid && session->holder_looks == LOOKS)
+        session->options->warn("while process %d holds the lock of its memory map, probes are not "
+                               "attached to any VM: no process of this host could start meanwhile",
+                               (int)pid);
+}
+
 static int at_times(struct session *session, uint64_t now, struct error *error)
 {
     bool due = now - session->flushed_ns >= session->options->flush_ns;
@@ -356,6 +371,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
         if (session->sampler)
             sampler_follow_cpus(session->sampler);
         look_at_memory(session);
+        look_at_locks(session);
         if (membership_step(session, error))
             return -1;
     }

@@ -25,6 +25,8 @@ struct session {
     struct kernel_symbols *kernel;
     struct programs *programs;
     struct memory_locks *memory_locks;
+    pid_t holder; /* of a lock, in the last look; 0: none */
+    unsigned int holder_looks;
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
     struct cpu_time *cpu_time; /* NULL: the same */
     struct events *events;

@@ -96,9 +96,12 @@ class Stalls(Liar, unittest.TestCase):
         self.check_refused(PAGE)
 
     def record_and_lock(self, *options):
-        """Record the VM, which then takes the lock. Return the profiler."""
-        recorder = beamflame.start("-p", self.node.pid, *options, "-o", self.out / "x.bfr")
+        """Record the VM, which then takes the lock. No probe is being attached or detached then:
+        that would wait for the lock. Return the profiler."""
+        recorder = beamflame.start("-p", self.node.pid, *options, "--budget", 100, "-o",
+                                   self.out / "x.bfr")
         self.addCleanup(recorder.kill)
+        self.addCleanup(self.server.kill)  # before all other processes
         while "sampling" not in recorder.stderr.readline():
             pass
         self.lock_memory()
@@ -116,10 +119,7 @@ class Stalls(Liar, unittest.TestCase):
         other = nodes.Node(25, "request")
         self.addCleanup(other.kill)
         recorder = self.record_and_lock("-p", other.pid, "-d", 9, "-e", "cpu,wall,gc,msg")
-        forker = subprocess.Popen([sys.executable, "-c", FORKER], stdout=subprocess.PIPE)
-        self.addCleanup(forker.kill)
-        longest, _ = forker.communicate(timeout=20 * patience())
-        self.assertLess(float(longest), 0.5 * patience())
+        self.check_forks()
         _, said = recorder.communicate(timeout=9 + 2 * SECONDS * patience())
         self.assertEqual(recorder.returncode, beamflame.DONE, said)
         self.assertIn(f"process {self.node.pid} holds back its memory: it is not recorded any more",
@@ -133,6 +133,28 @@ class Stalls(Liar, unittest.TestCase):
             time.sleep(0.05)
         self.assertFalse(self.waiters())
         self.assertEqual(changed_code(other.pid), [])
+
+    def check_forks(self):
+        """Processes of the host fork within half a second."""
+        forker = subprocess.Popen([sys.executable, "-c", FORKER], stdout=subprocess.PIPE)
+        self.addCleanup(forker.kill)
+        longest, _ = forker.communicate(timeout=20 * patience())
+        self.assertLess(float(longest), 0.5 * patience())
+
+    def test_lock_of_a_vm_that_is_not_recorded_delays_no_fork(self):
+        """The kernel would take the lock of each VM that runs the same file."""
+        other = nodes.Node(25, "request")
+        self.addCleanup(other.kill)
+        self.lock_memory()
+        recorder = beamflame.start("-p", other.pid, "-d", 5, "-e", "cpu,gc", "-o",
+                                   self.out / "x.bfr")
+        self.addCleanup(recorder.kill)
+        self.addCleanup(self.server.kill)  # before all other processes
+        self.check_forks()
+        _, said = recorder.communicate(timeout=5 + 2 * SECONDS * patience())
+        self.assertEqual(recorder.returncode, beamflame.DONE, said)
+        self.assertIn(f"while process {self.node.pid} holds the lock of its memory map, probes are "
+                      "not attached to any VM", said)
 
     def check_other_is_recorded_to_the_end(self):
         beamflame.record("report", self.out / "x.bfr", "--from", "7", "-e", "cpu", "-o",
