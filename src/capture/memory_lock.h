@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether the lock of a VM's memory map is taken, so that a read of its memory would wait, or an
- * attachment of probes. BPF programs look at the lock without waiting for it, in a microsecond.
+ * Whether the lock of a VM's memory map is taken. A read of the VM's memory, and a change of
+ * probes, would then wait for the lock. BPF programs check the lock in a microsecond, without
+ * waiting.
  */
 #pragma once
 
@@ -15,7 +16,7 @@ struct memory_locks *memory_locks_new(struct programs *programs);
 void memory_locks_free(struct memory_locks *locks);
 
 /* From now on the memory of this VM is read at once only while its lock is free (os/memory.h). The
- * VM must be a target of the programs. Its memory refers to `locks` until memory_watch_lock(). */
+ * VM's memory refers to `locks` until memory_watch_lock(). */
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
 
 /* Return the pid of a process whose lock is taken, by a reader or a writer: of the VMs that have
