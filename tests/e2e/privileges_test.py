@@ -129,7 +129,11 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         than what probes take; a thread that has no part in this has nothing."""
         admin = {"sys_admin"} if int(
             Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2 else set()
-        permitted = (set(), {"sys_ptrace", "dac_read_search"}, (PROBES | admin) & self.own)
+        links = {"checkpoint_restore"} if "checkpoint_restore" in self.own else {"sys_admin"}
+        reading = {"sys_ptrace", "dac_read_search"}
+        # A thread that reads for one that attaches has no more than that one.
+        permitted = (set(), reading, reading | links, reading | admin,
+                     (PROBES | admin) & self.own)
         seen = set()
         with beamflame.recording("-p", self.node.pid, "-e", "cpu,wall,gc,alloc,msg", "-o",
                                  self.out / "t.bfr") as profiler:
