@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
@@ -56,20 +56,13 @@ static int run_work(void *argument)
     return 0;
 }
 
-/* Else who reads our output would wait too. */
-static void close_descriptors(int kept)
-{
-    if (kept > 0)
-        syscall(SYS_close_range, 0, (unsigned int)kept - 1, 0);
-    syscall(SYS_close_range, (unsigned int)(kept + 1), ~0U, 0);
-}
-
 static int run_apart(void *argument)
 {
     struct task *task = argument;
 
     task->tid = gettid();
-    close_descriptors(task->kept); /* a server of files can delay that, too */
+    /* Else who reads our output would wait too. A server of files can delay this. */
+    descriptors_keep_only(&task->kept, task->kept >= 0);
     return run_work(task);
 }
 
