@@ -11,6 +11,8 @@ import beamflame
 import nodes
 
 NODE = "nonode@nohost"
+# The load sends its 5000 messages one by one: a look at the queue may see fewer.
+QUEUED = r"(?:4\d\d\d|5000), <0\.\d+\.0> patient"
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 
 
@@ -61,8 +63,8 @@ class Trigger(Triggered):
         """Each condition fires when it becomes true, not before; the message has the value
         found."""
         cases = (("cpu>5%", "burn", r"cpu>5%: ([6-9]|\d\d|1\d\d) %; "),
-                 ("msgq>4000", "queue", r"msgq>4000: 5000, <0\.\d+\.0> patient; "),
-                 ("process patient msgq > 4000", "queue", r"4000: 5000, <0\.\d+\.0> patient; "),
+                 ("msgq>4000", "queue", rf"msgq>4000: {QUEUED}; "),
+                 ("process patient msgq > 4000", "queue", rf"4000: {QUEUED}; "),
                  ("runq>10", "crowd", r"runq>10: \d\d+; "),
                  ("gc>50%", "collect", r"gc>50%: (5[1-9]|[6-9]\d|100) %; "),
                  ("memory>250M", "hold", r"memory>250M: \d{3}\.\d MB; "))
@@ -130,7 +132,7 @@ class Recording(Triggered, unittest.TestCase):
         times = self.samples(recording)
         stats = json.loads(self.files(".json")[0].read_text())
         self.assertEqual(stats["samples"], len(times))
-        self.assertRegex(stats["trigger"], r"^msgq>10: 5000, <0\.\d+\.0> patient$")
+        self.assertRegex(stats["trigger"], r"^msgq>10: \d{2,4}, <0\.\d+\.0> patient$")
         begin, end = times[0] - fired, times[-1] - fired
         self.assertTrue(-8 < begin < -3, begin)
         self.assertTrue(2 < end < 6, end)
