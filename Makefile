@@ -242,7 +242,9 @@ run-sanitized: sanitized-tests
 # libFuzzer is a part of clang that distributions may package on its own.
 HAS_FUZZER = $(shell echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | $(CLANG) -x c - \
                -fsanitize=fuzzer,address -o /dev/null 2>/dev/null && echo yes)
-.PHONY: fuzz run-fuzzers
+.PHONY: fuzzers fuzz run-fuzzers
+fuzzers:
+	$(Q)$(if $(HAS_FUZZER),$(MAKE) --no-print-directory $(FUZZERS) $(BUILD)/tests/seeds,:)
 fuzz:
 	$(Q)$(if $(HAS_FUZZER),$(MAKE) --no-print-directory run-fuzzers, \
 		echo "fuzzing is skipped: $(CLANG) has no libFuzzer here")
