@@ -12,7 +12,9 @@ import nodes
 import rounds
 
 KILLS = 8  # per release: one for each phase and budget
-LEAST_WORK = 0.75  # share of the work before; tools/bench --only kills compares better
+# Share of the work before. The load itself varies, on 29 between 51,000 and 81,000 requests a second.
+# tools/bench --only kills compares better.
+LEAST_WORK = 0.6
 
 
 @nodes.each_release

@@ -12,6 +12,7 @@ from beamflame import DONE
 
 EVENTS = ("gc", "alloc", "sched", "msg")
 LISTED = {("sched", "long")}  # single slices, which are not scaled
+EDGE = 3e8  # ns: probes are attached one by one before the start, and detached after the end
 
 
 def sums_of(path, *options):
@@ -65,11 +66,11 @@ class Totals(unittest.TestCase):
         for release in nodes.RELEASES:
             with self.subTest(release), nodes.Node(release, "ordinary", "what=batch") as node:
                 path, totals = self.record("-p", node.pid, "-d", 4, "--budget", 100)
-                time.sleep(0.4)
+                time.sleep(0.6)
                 log = node.report()["log"]
             start = self.start_of(path)
             end = start + 4e9
-            least, most = (growth(log, start + edge, end - edge, 3) for edge in (1e8, -1e8))
+            least, most = (growth(log, start + edge, end - edge, 3) for edge in (EDGE, -EDGE))
             self.assertGreater(most, 1e6)
             self.assertTrue(0.98 * least <= totals["gc", "reclaimed"] <= 1.02 * most,
                             (least, totals, most))
