@@ -20,5 +20,5 @@ enum jit_stack {
 enum jit_stack jit_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved);
 
 /* True if the bytes at the entry of an Erlang function are the stub of a NIF: *called and *dirty
- * become the words of its ErtsNativeFunc (beam/hooks.h). */
+ * become the words of its ErtsNativeFunc (hooks/hooks.h). */
 bool jit_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called, uint64_t *dirty);

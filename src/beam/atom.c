@@ -170,6 +170,6 @@ void mfa_format(const char *module, const char *function, uint32_t arity, char *
         erlang_escape_atom(&out, function);
     }
     buffer_format(&out, "/%u", arity);
-    quote_copy(&out, buffer, size);
+    erlang_escape_copy(&out, buffer, size);
     buffer_free(&out);
 }

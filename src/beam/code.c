@@ -6,7 +6,7 @@
 
 #include "arch/jit_code.h"
 #include "beam/code_internal.h"
-#include "os/memory.h"
+#include "native/memory.h"
 #include "util/alloc.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "beam/code_internal.h"
-#include "os/memory.h"
+#include "native/memory.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/effort.h"

@@ -238,7 +238,7 @@ static void take(struct dictionary_names *names, uint32_t kind, put_function put
     if (put(names, value, &label)) {
         names->best = kind;
         names->info->label_is_detail = label.is_detail;
-        quote_copy(&label.text, names->info->label, sizeof(names->info->label));
+        erlang_escape_copy(&label.text, names->info->label, sizeof(names->info->label));
     }
     buffer_free(&label.text);
 }

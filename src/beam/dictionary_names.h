@@ -15,7 +15,7 @@
 #include "beam/atom.h"
 #include "beam/name_keys.h"
 #include "beam/process_info.h"
-#include "os/memory.h"
+#include "native/memory.h"
 
 struct dictionary_names {
     struct vm *vm;

@@ -111,7 +111,7 @@ void erlang_escape_atom(struct buffer *out, const char *text)
     buffer_byte(out, '\'');
 }
 
-void quote_copy(const struct buffer *from, char *to, size_t size)
+void erlang_escape_copy(const struct buffer *from, char *to, size_t size)
 {
     size_t length = from->size;
 

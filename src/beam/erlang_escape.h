@@ -11,4 +11,4 @@ void erlang_escape_atom(struct buffer *out, const char *text);
 void erlang_escape_character(struct buffer *out, uint32_t character, char quote);
 
 /* Copy the text in `from` to `to`: at most size-1 bytes, whole characters only, and a NUL. */
-void quote_copy(const struct buffer *from, char *to, size_t size);
+void erlang_escape_copy(const struct buffer *from, char *to, size_t size);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beam/atom.h"
-#include "os/memory.h"
+#include "native/memory.h"
 #include "util/alloc.h"
 #include "util/cursor.h"
 

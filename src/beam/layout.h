@@ -46,7 +46,7 @@ int layout_from_table(const struct build *build, struct layout *layout, struct e
 /* Set all rows to -1: the start for a VM without a table. */
 void layout_unknown(struct layout *layout);
 
-struct parser; /* os/parser.h */
+struct parser; /* native/parser.h */
 
 /* Fill *layout from the DWARF of the ELF file open at `fd` (the binary itself or its debug file),
  * which is borrowed. Rows of structs that the DWARF lacks keep their value. False, and *layout is

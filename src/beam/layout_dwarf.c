@@ -5,7 +5,7 @@
 
 #include "beam/layout.h"
 #include "elf/struct_offsets.h"
-#include "os/parser.h"
+#include "native/parser.h"
 
 static const struct row {
     const char *name;

@@ -10,7 +10,7 @@
 #include "beam/process_table.h"
 #include "beam/term.h"
 #include "beam/vm.h"
-#include "os/memory.h"
+#include "native/memory.h"
 #include "vm_constants.h"
 
 /* Read a process dictionary. */

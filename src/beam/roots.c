@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "os/native_symbols.h"
+#include "native/native_symbols.h"
 #include "util/alloc.h"
 #include "util/log.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "os/mappings.h"
+#include "native/mappings.h"
 
 /* The VM's writable data (.data, .bss), read once, and what the tests need to read further. */
 struct roots_search {

@@ -360,7 +360,7 @@ bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *
     bool whole = write_term(&writer, term, 0);
 
     if (whole)
-        quote_copy(&writer.out, buffer, size);
+        erlang_escape_copy(&writer.out, buffer, size);
     buffer_free(&writer.out);
     return whole;
 }

@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "beam/layout.h"
-#include "os/memory.h"
+#include "native/memory.h"
 #include "vm_constants.h"
 
 static inline bool term_is_header(uint64_t term)

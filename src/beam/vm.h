@@ -16,9 +16,9 @@
 
 #include "beam/features.h"
 #include "beam/layout.h"
-#include "os/core_file.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/core_file.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "os/process.h"
 #include "util/error.h"
 #include "vm_constants.h"
@@ -79,12 +79,12 @@ struct vm {
  * has ended, or it is not a BEAM. ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a
  * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
  * was found). Waits up to 3 s for a VM that has just been started. A process that
- * holds back its memory (os/memory.h) is unsupported. */
+ * holds back its memory (native/memory.h) is unsupported. */
 struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
 /* The same, but do not wait: a VM that has just been started may be unsupported for a moment. */
 struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);
 
-/* Open the VM of a core file (os/core_file.h). `executable` is the path of its executable here;
+/* Open the VM of a core file (native/core_file.h). `executable` is the path of its executable here;
  * NULL: the path that it had. ERROR_NO_PROCESS: the core is not of a BEAM; ERROR_UNSUPPORTED as
  * above. */
 struct vm *vm_open_core(const char *path, const char *executable, int assumed_release,

@@ -12,7 +12,7 @@
 #include "beam/process_table.h"
 #include "beam/term.h"
 #include "beam/vm_internal.h"
-#include "os/debug_file.h"
+#include "native/debug_file.h"
 #include "util/alloc.h"
 #include "util/log.h"
 

@@ -4,8 +4,8 @@
 
 #include "beam/build.h"
 #include "beam/vm_internal.h"
-#include "os/core_process.h"
-#include "os/elf_file.h"
+#include "native/core_process.h"
+#include "native/elf_file.h"
 #include "util/alloc.h"
 
 static int examine(struct vm *vm, const char *executable, struct error *error)

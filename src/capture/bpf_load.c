@@ -193,7 +193,7 @@ int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error)
     return result;
 }
 
-int run_time_account(void)
+int bpf_load_account(void)
 {
     int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 
@@ -209,7 +209,7 @@ static bool is_first_of_program(const struct probe_site *sites, int i)
     return true;
 }
 
-struct run_time run_time_of(const struct probe_site *sites, int count)
+struct run_time bpf_load_run_time(const struct probe_site *sites, int count)
 {
     struct run_time sum = {0};
 

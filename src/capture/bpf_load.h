@@ -31,7 +31,7 @@ struct run_time {
 
 /* Make the kernel account run time while the returned descriptor is open. -1 if it can't (before
  * Linux 5.8, or without CAP_SYS_ADMIN). */
-int run_time_account(void);
+int bpf_load_account(void);
 
 /* The run time since loading of these sites' programs, each counted once; zeros if unknown. */
-struct run_time run_time_of(const struct probe_site *sites, int count);
+struct run_time bpf_load_run_time(const struct probe_site *sites, int count);

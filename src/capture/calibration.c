@@ -13,8 +13,8 @@
 
 #include "calibration.skel.h"
 #include "capture/bpf_load.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/clock.h"

@@ -97,7 +97,7 @@ static const struct event_kind kinds[] =
             .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
             .cut = 1 + WIRE_SCHED_UNKNOWN,
-            .parts = sched_parts,
+            .parts = event_sched_parts,
         },
         {
             .name = "msg", /* bpf/message.bpf.c */
@@ -298,7 +298,7 @@ static struct event_part long_part(const struct wire_hit *hit)
                                .values = {[SCHED_LONG] = hit->values[SCHED_LONG]}};
 }
 
-int sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX])
+int event_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX])
 {
     uint64_t delay = hit->values[SCHED_DELAY], off_queue = hit->values[SCHED_WAIT] - delay;
     int count = 0;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "beam/hooks.h"
+#include "hooks/hooks.h"
 #include "beam/vm.h"
 #include "profile/profile.h"
 #include "wire.h"
@@ -109,4 +109,4 @@ const char *event_kind_names(void);
  */
 
 /* Implements event_kind.parts. The first part has the count of the hit. */
-int sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
+int event_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);

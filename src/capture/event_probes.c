@@ -499,7 +499,7 @@ static void add_histograms(const struct event_probes *probes, const struct event
         struct wire_histogram counted;
 
         programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
-        histogram_since(&counted, &event->before.histograms[i]);
+        programs_histogram_since(&counted, &event->before.histograms[i]);
         if (counted.max > sum->max)
             sum->max = counted.max;
         for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
@@ -521,7 +521,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
     double alike, correction, tally_scale;
 
-    slot_counts_since(&counts, &of->before.slot);
+    programs_counts_since(&counts, &of->before.slot);
     alike = (double)counts.hits * window_lengths_scale(&of->lengths, 0);
     correction = alike > 0 ? estimate_total(&of->hits, all) / alike : 1;
     tally_scale = correction * window_lengths_scale(&of->lengths, 0);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "capture/probe_safety.h"
-#include "os/native_code.h"
-#include "os/usdt.h"
+#include "native/native_code.h"
+#include "native/usdt.h"
 #include "util/log.h"
 
 bool event_function_parse(const char *text, struct event_function *function)

@@ -244,7 +244,7 @@ int governor_start(struct governor *governor, struct error *error)
                          (int)governor->options.pid);
     governor->start_time = governor->said = now;
     governor->target_cpu_start = governor->target_cpu = clock_ns(governor->target_clock);
-    governor->stats_fd = run_time_account();
+    governor->stats_fd = bpf_load_account();
     governor->budget = budget_new(&(struct budget_options){
         .part = governor->options.part,
         .target_cpu = governor->target_cpu_start,

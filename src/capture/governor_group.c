@@ -298,7 +298,7 @@ struct probe_counts group_counts(const struct group *group)
  * part in it, which is assumed to be alike. */
 static void update_program_ns(struct group *group)
 {
-    struct run_time now = run_time_of(group->sites, group->count);
+    struct run_time now = bpf_load_run_time(group->sites, group->count);
 
     if (now.runs > group->run_time.runs)
         group->program_ns =

@@ -4,21 +4,16 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/descriptors.h"
-#include "os/memory.h"
+#include "os/child.h"
+#include "native/memory.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -154,23 +149,10 @@ static const struct watched *find_watched(const struct memory_locks *locks, cons
     return NULL;
 }
 
-/* The file that a process runs. Containers of one image have it on several devices, but the kernel
- * puts probes into one file. */
-struct executable {
-    uint64_t inode, size;
-};
-
-/* Asks no file server. */
-static bool executable_of(pid_t pid, struct executable *executable)
+/* Containers of one image have a file on several devices, but the kernel puts probes into one. */
+static bool is_same_file(const struct executable *a, const struct executable *b)
 {
-    struct statx status;
-    char path[32];
-
-    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE, &status))
-        return false;
-    *executable = (struct executable){status.stx_ino, status.stx_size};
-    return true;
+    return a->inode == b->inode && a->size == b->size;
 }
 
 /* Return the VM, and all processes that run the same file, malloc'ed. */
@@ -181,12 +163,11 @@ static struct watched *find_wanted(const struct vm *vm, size_t *ret_count)
     struct executable own, other;
     struct error ignored;
     size_t count = 0, pid_count = 0;
-    pid_t *pids = executable_of(vm->pid, &own) ? process_list(&pid_count, &ignored) : NULL;
+    pid_t *pids = process_executable(vm->pid, &own) ? process_list(&pid_count, &ignored) : NULL;
 
     wanted[count++] = (struct watched){.pid = vm->pid, .identity = vm->identity};
     for (size_t i = 0; pids && i < pid_count && count < MOST; i++)
-        if (pids[i] != vm->pid && executable_of(pids[i], &other) && other.inode == own.inode &&
-            other.size == own.size)
+        if (pids[i] != vm->pid && process_executable(pids[i], &other) && is_same_file(&own, &other))
             wanted[count++] =
                 (struct watched){.pid = pids[i], .identity = process_identity(pids[i])};
     free(pids);
@@ -233,27 +214,17 @@ void memory_locks_watch(struct memory_locks *locks, const struct vm *vm)
 
 /* ---- what outlives this process ---- */
 
-static void ignore_signals(void)
-{
-    const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGUSR1, SIGUSR2};
-
-    for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
-        signal(ignored[i], SIG_IGN);
-}
-
 /* For a process that fork() has just made: it has one thread. */
 static noreturn void wait_until_free(struct memory_locks *locks, const int *fds, int count)
 {
     enum { LOOK_US = 10000 };
     int *kept = xcalloc((size_t)count + 1, sizeof(*kept));
 
-    ignore_signals();
     setpgid(0, 0); /* a kill of our process group does not reach it either */
     setpriority(PRIO_PROCESS, 0, 0);
-    prctl(PR_SET_NAME, "beamflame-wait");
     memcpy(kept, fds, (size_t)count * sizeof(*kept));
     kept[count] = bpf_program__fd(locks->look);
-    descriptors_keep_only(kept, (size_t)count + 1);
+    child_begin("beamflame-wait", kept, (size_t)count + 1);
     while (memory_locks_taken(locks))
         usleep(LOOK_US);
     _exit(0);

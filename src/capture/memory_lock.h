@@ -15,8 +15,8 @@ struct memory_locks;
 struct memory_locks *memory_locks_new(struct programs *programs);
 void memory_locks_free(struct memory_locks *locks);
 
-/* From now on the memory of this VM is read at once only while its lock is free (os/memory.h). The
- * VM's memory refers to `locks` until memory_watch_lock(). */
+/* From now on the memory of this VM is read at once only while its lock is free (native/memory.h).
+ * The VM's memory refers to `locks` until memory_watch_lock(). */
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
 
 /* Return the pid of a process whose lock is taken, by a reader or a writer: of the VMs that have

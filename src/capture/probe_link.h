@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "capture/probe_place.h"
-#include "os/mappings.h"
+#include "native/mappings.h"
 #include "util/error.h"
 
 struct bpf_program;

@@ -7,8 +7,8 @@
 #include "arch/cpu.h"
 #include "arch/decoder.h"
 #include "capture/calibration.h"
-#include "os/native_code.h"
-#include "os/parser.h"
+#include "native/native_code.h"
+#include "native/parser.h"
 #include "util/alloc.h"
 
 enum {

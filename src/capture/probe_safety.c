@@ -19,8 +19,8 @@
 #include "arch/cpu.h"
 #include "calibration.skel.h"
 #include "capture/calibration.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "os/process.h"
 #include "util/log.h"
 

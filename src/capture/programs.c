@@ -419,7 +419,7 @@ void programs_histogram(const struct programs *programs, uint32_t index,
     free(values);
 }
 
-void slot_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before)
+void programs_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before)
 {
     counts->runs -= before->runs;
     counts->hits -= before->hits;
@@ -431,7 +431,7 @@ void slot_counts_since(struct wire_slot_counts *counts, const struct wire_slot_c
         counts->tallies[i] -= before->tallies[i];
 }
 
-void histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before)
+void programs_histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before)
 {
     uint64_t highest = 0;
 

@@ -90,8 +90,9 @@ void programs_histogram(const struct programs *programs, uint32_t index,
 /* What the BPF programs counted since a moment. They count from when they were loaded. */
 
 /* Subtract what was counted before. */
-void slot_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before);
+void programs_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before);
 
 /* Subtract what was counted before. If the maximum is from before, only the bucket of the greatest
  * number since then is known. Its highest number is then the maximum. */
-void histogram_since(struct wire_histogram *histogram, const struct wire_histogram *before);
+void programs_histogram_since(struct wire_histogram *histogram,
+                              const struct wire_histogram *before);

@@ -230,7 +230,7 @@ const struct command diff_command = {
     .groups = diff_option_groups,
     .examples = "beamflame diff old.bfr new.bfr\n"
                 "beamflame diff old.bfr new.bfr --normalize total -o x.html\n",
-    .notes = report_notes,
+    .notes = report_options_notes,
     .take_arguments = diff_take_arguments,
     .check = diff_options_check,
     .run = run,

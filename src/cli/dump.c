@@ -39,7 +39,7 @@ static int set_pid(void *target, char *text, struct error *error)
 
     options->target.pids = &options->pid;
     options->target.pid_count = 1;
-    return value_pid(text, &options->pid, error);
+    return option_pid(text, &options->pid, error);
 }
 
 static int set_top(void *target, char *text, struct error *error)
@@ -63,7 +63,7 @@ static int set_depth(void *target, char *text, struct error *error)
 {
     long value;
 
-    if (value_number("the depth", text, 1, DUMP_DEPTH_MAX, &value, error))
+    if (option_number("the depth", text, 1, DUMP_DEPTH_MAX, &value, error))
         return -1;
     ((struct dump_options *)target)->request.depth = (uint32_t)value;
     return 0;

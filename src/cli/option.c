@@ -26,7 +26,7 @@ int option_set_text(void *text, char *argument, struct error *error)
 
 int option_set_pid(void *pid, char *argument, struct error *error)
 {
-    return value_pid(argument, pid, error);
+    return option_pid(argument, pid, error);
 }
 
 bool option_walk_next(struct option_walk *walk)
@@ -50,8 +50,8 @@ enum { PID_MOST = 4194304 }; /* PID_MAX_LIMIT, linux/threads.h */
 
 static const double SECONDS_MOST = 1e9;
 
-int value_number(const char *what, const char *text, long low, long high, long *ret_value,
-                 struct error *error)
+int option_number(const char *what, const char *text, long low, long high, long *ret_value,
+                  struct error *error)
 {
     char *end;
     long value;
@@ -65,11 +65,11 @@ int value_number(const char *what, const char *text, long low, long high, long *
     return 0;
 }
 
-int value_pid(const char *text, pid_t *ret_pid, struct error *error)
+int option_pid(const char *text, pid_t *ret_pid, struct error *error)
 {
     long value = 0;
 
-    if (value_number("a process id", text, 1, PID_MOST, &value, error))
+    if (option_number("a process id", text, 1, PID_MOST, &value, error))
         return -1;
     *ret_pid = (pid_t)value;
     return 0;
@@ -83,7 +83,7 @@ static bool read_double(const char *text, double *value)
     return end != text && !*end && isfinite(*value);
 }
 
-int value_seconds(const char *what, const char *text, double *ret_value, struct error *error)
+int option_seconds(const char *what, const char *text, double *ret_value, struct error *error)
 {
     double value;
 
@@ -94,7 +94,7 @@ int value_seconds(const char *what, const char *text, double *ret_value, struct 
     return 0;
 }
 
-int value_seconds_or_0(const char *what, const char *text, double *ret_value, struct error *error)
+int option_seconds_or_0(const char *what, const char *text, double *ret_value, struct error *error)
 {
     double value;
 
@@ -105,7 +105,7 @@ int value_seconds_or_0(const char *what, const char *text, double *ret_value, st
     return 0;
 }
 
-int value_percent(const char *what, const char *text, double *ret_value, struct error *error)
+int option_percent(const char *what, const char *text, double *ret_value, struct error *error)
 {
     double value;
 
@@ -116,7 +116,7 @@ int value_percent(const char *what, const char *text, double *ret_value, struct 
     return 0;
 }
 
-int value_bytes(const char *what, const char *text, uint64_t *ret_value, struct error *error)
+int option_bytes(const char *what, const char *text, uint64_t *ret_value, struct error *error)
 {
     static const char units[] = "kMG";
     const char *unit;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beam/code.h"
-#include "beam/hooks.h"
+#include "hooks/hooks.h"
 #include "capture/calibration.h"
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"
@@ -15,7 +15,7 @@
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
-#include "os/usdt.h"
+#include "native/usdt.h"
 #include "util/alloc.h"
 
 struct probes_options {

@@ -15,7 +15,7 @@
 #include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
-#include "os/stop_guard.h"
+#include "native/stop_guard.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "recording/recording_keep.h"

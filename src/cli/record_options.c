@@ -52,7 +52,7 @@ static int add_pid(void *target, char *text, struct error *error)
     struct target_options *targets = &((struct record_options *)target)->targets;
 
     targets->pids = xgrow(targets->pids, &targets->pid_room, targets->pid_count, sizeof(pid_t));
-    return value_pid(text, &targets->pids[targets->pid_count++], error);
+    return option_pid(text, &targets->pids[targets->pid_count++], error);
 }
 
 static int set_user(void *target, char *name, struct error *error)
@@ -76,8 +76,8 @@ static const struct command_option target_list[] = {
 
 static int set_duration(void *target, char *text, struct error *error)
 {
-    return value_seconds("the duration", text,
-                         &((struct record_options *)target)->recorder.duration, error);
+    return option_seconds("the duration", text,
+                          &((struct record_options *)target)->recorder.duration, error);
 }
 
 static int add_event(struct session_options *session, const char *name, struct error *error)
@@ -130,7 +130,7 @@ static int set_frequency(void *target, char *text, struct error *error)
 {
     long value;
 
-    if (value_number("the frequency", text, 1, 50000, &value, error))
+    if (option_number("the frequency", text, 1, 50000, &value, error))
         return -1;
     ((struct record_options *)target)->session.frequency = (uint32_t)value;
     return 0;
@@ -169,7 +169,7 @@ static int set_wall_frequency(void *target, char *text, struct error *error)
 {
     long value;
 
-    if (value_number("the frequency", text, 1, 1000, &value, error))
+    if (option_number("the frequency", text, 1, 1000, &value, error))
         return -1;
     ((struct record_options *)target)->session.wall_frequency = (uint32_t)value;
     return 0;
@@ -184,7 +184,7 @@ static int set_budget(void *target, char *text, struct error *error)
 {
     double percent;
 
-    if (value_percent("the budget", text, &percent, error))
+    if (option_percent("the budget", text, &percent, error))
         return -1;
     ((struct record_options *)target)->session.budget = percent / 100;
     return 0;
@@ -194,7 +194,7 @@ static int set_long_schedule(void *target, char *text, struct error *error)
 {
     long ms;
 
-    if (value_number("a long schedule", text, 1, 1000000, &ms, error))
+    if (option_number("a long schedule", text, 1, 1000000, &ms, error))
         return -1;
     ((struct record_options *)target)->session.long_us = 1000 * (uint32_t)ms;
     return 0;
@@ -244,7 +244,7 @@ static int set_loop(void *target, char *text, struct error *error)
 {
     double *loop = &((struct record_options *)target)->recorder.loop;
 
-    if (value_seconds("--loop", text, loop, error))
+    if (option_seconds("--loop", text, loop, error))
         return -1;
     if (*loop < 1)
         return error_set(error, ERROR_USAGE, "--loop must be 1 second or more, not '%s'", text);
@@ -255,7 +255,7 @@ static int set_keep(void *target, char *text, struct error *error)
 {
     long count;
 
-    if (value_number("--keep", text, 1, 1000000, &count, error))
+    if (option_number("--keep", text, 1, 1000000, &count, error))
         return -1;
     ((struct record_options *)target)->keep = (size_t)count;
     return 0;
@@ -263,15 +263,15 @@ static int set_keep(void *target, char *text, struct error *error)
 
 static int set_max_size(void *target, char *text, struct error *error)
 {
-    return value_bytes("--max-size", text, &((struct record_options *)target)->recorder.max_size,
-                       error);
+    return option_bytes("--max-size", text, &((struct record_options *)target)->recorder.max_size,
+                        error);
 }
 
 static int set_flush(void *target, char *text, struct error *error)
 {
     double seconds;
 
-    if (value_seconds("--flush", text, &seconds, error))
+    if (option_seconds("--flush", text, &seconds, error))
         return -1;
     ((struct record_options *)target)->session.flush_ns = (uint64_t)(seconds * 1e9);
     return 0;
@@ -315,7 +315,7 @@ static int set_before(void *target, char *text, struct error *error)
 {
     double *before = &((struct record_options *)target)->recorder.before;
 
-    if (value_seconds_or_0("--before", text, before, error))
+    if (option_seconds_or_0("--before", text, before, error))
         return -1;
     if (*before > BEFORE_MOST)
         return error_set(error, ERROR_USAGE, "--before must be %d seconds or less", BEFORE_MOST);
@@ -324,14 +324,14 @@ static int set_before(void *target, char *text, struct error *error)
 
 static int set_after(void *target, char *text, struct error *error)
 {
-    return value_seconds_or_0("--after", text, &((struct record_options *)target)->recorder.after,
-                              error);
+    return option_seconds_or_0("--after", text, &((struct record_options *)target)->recorder.after,
+                               error);
 }
 
 static int set_holdoff(void *target, char *text, struct error *error)
 {
-    return value_seconds_or_0("--holdoff", text,
-                              &((struct record_options *)target)->recorder.holdoff, error);
+    return option_seconds_or_0("--holdoff", text,
+                               &((struct record_options *)target)->recorder.holdoff, error);
 }
 
 static const struct command_option trigger_list[] = {

@@ -15,7 +15,7 @@ void report_options_free(struct report_options *options)
     output_options_free(&options->output);
 }
 
-void report_notes(struct buffer *text)
+void report_options_notes(struct buffer *text)
 {
     buffer_text(text, "Events and their values:\n");
     event_kinds_text(text);

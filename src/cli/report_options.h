@@ -16,6 +16,6 @@ int diff_take_arguments(void *options, char **arguments, bool after_dashes, stru
 int diff_options_check(void *options, struct error *error);
 
 /* Append the events with their values. */
-void report_notes(struct buffer *text);
+void report_options_notes(struct buffer *text);
 
 void report_options_free(struct report_options *options);

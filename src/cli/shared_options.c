@@ -43,7 +43,7 @@ static int set_from(void *target, char *text, struct error *error)
 {
     double seconds;
 
-    if (value_seconds_or_0("--from", text, &seconds, error))
+    if (option_seconds_or_0("--from", text, &seconds, error))
         return -1;
     ((struct selection_options *)target)->from_ns = (uint64_t)(seconds * 1e9);
     return 0;
@@ -54,7 +54,7 @@ static int set_to(void *target, char *text, struct error *error)
     struct selection_options *options = target;
     double seconds;
 
-    if (value_seconds_or_0("--to", text, &seconds, error))
+    if (option_seconds_or_0("--to", text, &seconds, error))
         return -1;
     options->to_ns = (uint64_t)(seconds * 1e9);
     options->has_end = true;
@@ -178,7 +178,7 @@ static int set_max_memory(void *target, char *text, struct error *error)
     uint64_t bytes;
 
     (void)target;
-    if (value_bytes("--max-memory", text, &bytes, error))
+    if (option_bytes("--max-memory", text, &bytes, error))
         return -1;
     if (bytes < MEMORY_LIMIT_LEAST)
         return error_set(error, ERROR_USAGE, "--max-memory must be %llu MB or more, not '%s'",
@@ -263,7 +263,7 @@ static int set_release(void *target, char *text, struct error *error)
 {
     long release;
 
-    if (value_number("--assume-release", text, OLDEST_RELEASE, NEWEST_RELEASE, &release, error))
+    if (option_number("--assume-release", text, OLDEST_RELEASE, NEWEST_RELEASE, &release, error))
         return -1;
     *(int *)target = (int)release;
     return 0;

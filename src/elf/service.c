@@ -10,7 +10,7 @@
 #include "arch/disassembler.h"
 #include "elf/limits.h"
 #include "elf/probes.h"
-#include "elf/rule.h"
+#include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
 #include "elf/symbols.h"
 #include "util/alloc.h"

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/descriptor_message.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"
@@ -181,55 +182,31 @@ bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work
 
 /* ---- opening ---- */
 
-/* Room for one descriptor (cmsg(3)). */
-union control {
-    struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
-};
-
-/* A message of a byte, with room for a descriptor. */
-struct message {
-    struct iovec part;
-    union control control;
-    struct msghdr header;
-    char byte;
-};
-
-static void message_init(struct message *message)
-{
-    *message = (struct message){.control.header = {.cmsg_len = CMSG_LEN(sizeof(int)),
-                                                   .cmsg_level = SOL_SOCKET,
-                                                   .cmsg_type = SCM_RIGHTS}};
-    message->part = (struct iovec){&message->byte, sizeof(message->byte)};
-    message->header = (struct msghdr){.msg_iov = &message->part,
-                                      .msg_iovlen = 1,
-                                      .msg_control = message->control.bytes,
-                                      .msg_controllen = sizeof(message->control.bytes)};
-}
+/* The message is one byte, with a descriptor. */
 
 static void send_descriptor(int socket, int fd)
 {
-    struct message message;
+    char byte = 0;
+    struct iovec part = {&byte, sizeof(byte)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union descriptor_room room;
 
-    message_init(&message);
-    memcpy(CMSG_DATA(&message.control.header), &fd, sizeof(fd));
-    sendmsg(socket, &message.header, MSG_NOSIGNAL);
+    descriptor_put(&message, &room, fd);
+    sendmsg(socket, &message, MSG_NOSIGNAL);
 }
 
 /* Return the descriptor that was sent; -1 if none was. */
 static int receive_descriptor(int socket)
 {
-    struct message message;
-    const struct cmsghdr *header;
-    int fd = -1;
+    char byte;
+    struct iovec part = {&byte, sizeof(byte)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union descriptor_room room;
 
-    message_init(&message);
-    if (recvmsg(socket, &message.header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
+    descriptor_expect(&message, &room);
+    if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
         return -1;
-    header = CMSG_FIRSTHDR(&message.header);
-    if (header && header->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-    return fd;
+    return descriptor_take(&message);
 }
 
 struct opening {

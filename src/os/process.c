@@ -4,11 +4,13 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -230,6 +232,22 @@ uint64_t process_identity_boot_ns(const struct process_identity *identity)
     uint64_t tick = 1000000000 / (uint64_t)sysconf(_SC_CLK_TCK);
 
     return identity->start_time * tick - (uint64_t)boot_time_offset();
+}
+
+bool process_executable(pid_t pid, struct executable *executable)
+{
+    struct statx status;
+    char path[32];
+
+    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO | STATX_SIZE, &status))
+        return false;
+    *executable = (struct executable){
+        .device = makedev(status.stx_dev_major, status.stx_dev_minor),
+        .inode = status.stx_ino,
+        .size = status.stx_size,
+    };
+    return true;
 }
 
 bool process_filters_calls(pid_t pid)

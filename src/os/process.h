@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "util/error.h"
@@ -44,6 +43,17 @@ struct process_identity {
 struct process_identity process_identity(pid_t pid);
 /* True if the process is still this one, as far as that is known. */
 bool process_is(pid_t pid, const struct process_identity *identity);
+
+/* The file that a process runs. */
+struct executable {
+    dev_t device;
+    ino_t inode;
+    uint64_t size;
+};
+
+/* Get the executable. Asks no server of files. False for a kernel thread, a process that has ended,
+ * and one that may not be read. */
+bool process_executable(pid_t pid, struct executable *executable);
 
 /* Return the start time as the kernel itself knows it (ns), although this program may be in a time
  * namespace: the first ns of the clock tick. */

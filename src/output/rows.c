@@ -11,7 +11,7 @@ void rows_add(struct rows *rows, uint32_t id, const struct row_whole *whole,
               const struct row_part *part)
 {
     rows->of = xgrow(rows->of, &rows->size, id, sizeof(*rows->of));
-    row_add(&rows->of[id], whole, part);
+    row_interval_add(&rows->of[id], whole, part);
 }
 
 void rows_free(struct rows *rows)

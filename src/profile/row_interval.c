@@ -52,11 +52,12 @@ struct row_part row_whole_add(struct row_whole *whole, const struct sample *samp
     }
     whole->active += whole->windows[part.window] == 0 && part.sampled > 0;
     whole->windows[part.window] += part.sampled;
-    row_add(&whole->sum, whole, &part);
+    row_interval_add(&whole->sum, whole, &part);
     return part;
 }
 
-void row_add(struct row_sum *row, const struct row_whole *whole, const struct row_part *part)
+void row_interval_add(struct row_sum *row, const struct row_whole *whole,
+                      const struct row_part *part)
 {
     if (row->window != part->window) {
         row->squares += row->open * row->open;

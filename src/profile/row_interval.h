@@ -54,7 +54,8 @@ void row_whole_free(struct row_whole *whole);
 struct row_part row_whole_add(struct row_whole *whole, const struct sample *sample, uint32_t value);
 /* Add a part that row_whole_add() has returned, or several of one window. Windows never decrease.
  */
-void row_add(struct row_sum *row, const struct row_whole *whole, const struct row_part *part);
+void row_interval_add(struct row_sum *row, const struct row_whole *whole,
+                      const struct row_part *part);
 
 /* What is known of the total of the whole. */
 struct row_cover {

@@ -7,12 +7,21 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
 #include "util/disk_room.h"
+
+uint32_t chunk_crc(const void *header, const void *stored, size_t size)
+{
+    uLong crc = crc32(0, header, CHUNK_CRC_OFFSET);
+
+    /* crc32() of a null pointer restarts the checksum, whatever the length. */
+    return (uint32_t)(size ? crc32(crc, stored, (uInt)size) : crc);
+}
 
 struct chunk_reader {
     int fd;

@@ -12,6 +12,9 @@
 #include "recording/recording_format.h"
 #include "util/error.h"
 
+/* Return the checksum of a chunk: of its header up to the checksum, and of its stored bytes. */
+uint32_t chunk_crc(const void *header, const void *stored, size_t size);
+
 struct chunk_reader;
 
 struct chunk {

@@ -136,6 +136,3 @@ enum record_type {
     RECORD_TARGET_OF_HOST = 11,
     RECORD_PROCESS_OF_DETAIL = 12,
 };
-
-/* The checksum of a chunk: of its header up to the checksum, and of its stored bytes. */
-uint32_t chunk_crc(const void *header, const void *stored, size_t size);

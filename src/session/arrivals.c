@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/arrivals.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "beam/vm.h"
 #include "os/process.h"
@@ -17,8 +13,7 @@
  * VM. */
 struct seen {
     pid_t pid;
-    dev_t device;
-    ino_t inode;
+    struct executable executable;
     struct process_identity identity; /* of a VM */
     bool is_vm, given_up;
     uint64_t since; /* ns, CLOCK_MONOTONIC: when it had this executable first */
@@ -60,26 +55,12 @@ static struct seen *find(const struct arrivals *arrivals, pid_t pid)
     return bsearch(&pid, arrivals->seen, arrivals->count, sizeof(*arrivals->seen), compare);
 }
 
-/* False for a kernel thread, a process that has ended, and one that may not be read. */
-static bool get_executable(pid_t pid, struct seen *seen)
-{
-    struct statx status;
-    char path[32];
-
-    snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &status)) /* asks no file server */
-        return false;
-    seen->pid = pid;
-    seen->device = makedev(status.stx_dev_major, status.stx_dev_minor);
-    seen->inode = status.stx_ino;
-    return true;
-}
-
 /* True if what was known of a process still holds. Programs that are no VM are many, and told apart
  * by their executables only. */
 static bool is_same(const struct seen *before, const struct seen *now)
 {
-    return before && before->device == now->device && before->inode == now->inode &&
+    return before && before->executable.device == now->executable.device &&
+           before->executable.inode == now->executable.inode &&
            (!before->is_vm || process_is(now->pid, &before->identity));
 }
 
@@ -90,8 +71,8 @@ static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now
     struct error ignored; /* it has ended, or may not be read */
     struct build build;
 
-    *now = (struct seen){0};
-    if (!get_executable(pid, now))
+    *now = (struct seen){.pid = pid};
+    if (!process_executable(pid, &now->executable))
         return false;
     if (is_same(before, now)) {
         *now = *before;

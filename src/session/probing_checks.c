@@ -48,7 +48,7 @@ static void check_ticks(struct findings *findings, struct programs *programs,
 {
     const struct timespec moment = {.tv_nsec = SAMPLED_MS * 1000000L};
     const struct probe_site site = {.program = programs_want(programs, "sample_cpu")};
-    int account = run_time_account();
+    int account = bpf_load_account();
     struct run_time ran;
     struct error error;
 
@@ -56,7 +56,7 @@ static void check_ticks(struct findings *findings, struct programs *programs,
         add_error(findings, "sampling clock", &error);
     } else {
         nanosleep(&moment, NULL);
-        ran = run_time_of(&site, 1);
+        ran = bpf_load_run_time(&site, 1);
         if (account < 0)
             findings_ok(findings, "sampling clock", "%s", clock->name);
         else if (ran.runs == 0)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 #include "os/process.h"
 #include "session/cpu_time.h"
 #include "session/node_watch.h"

@@ -35,7 +35,7 @@ void target_free(struct target *target);
 
 /* True while the VM runs: not another process with its pid, and no other program in its process. */
 bool target_runs(const struct target *target);
-/* True while the VM runs and holds back no memory (os/memory.h). */
+/* True while the VM runs and holds back no memory (native/memory.h). */
 bool target_is_readable(const struct target *target);
 
 /* Free what the session has made: all but the VM. */

@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "arch/code_bytes.h"
-#include "os/mappings.h"
-#include "os/memory.h"
-#include "os/native_code.h"
-#include "os/native_symbols.h"
+#include "native/mappings.h"
+#include "native/memory.h"
+#include "native/native_code.h"
+#include "native/native_symbols.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/mappings.h"
-#include "os/memory.h"
-#include "os/native_code.h"
-#include "os/native_symbols.h"
+#include "native/mappings.h"
+#include "native/memory.h"
+#include "native/native_code.h"
+#include "native/native_symbols.h"
 #include "symbol/frame_class.h"
 #include "util/address_map.h"
 #include "util/alloc.h"

@@ -28,7 +28,7 @@ void leaf_frames_free(struct leaf_frames *frames);
 bool leaf_frames_are_known(const struct leaf_frames *frames);
 
 /* The number of words between the stack pointer and the function's return address, before the
- * instruction that contains the byte at `address`. STACK_DEPTH_UNKNOWN (os/stack_depth.h) if
+ * instruction that contains the byte at `address`. STACK_DEPTH_UNKNOWN (native/stack_depth.h) if
  * unknown. */
 int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address);
 
@@ -39,7 +39,7 @@ enum call_proof { CALL_DISPROVEN, CALL_POSSIBLE, CALL_PROVEN };
 enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
                                 uint64_t callee);
 
-/* The stack depths of a function (os/stack_depth.h), for measurements. NULL if the function's code
- * has changed. Valid until the next call. */
+/* The stack depths of a function (native/stack_depth.h), for measurements. NULL if the function's
+ * code has changed. Valid until the next call. */
 const struct stack_depths *leaf_frame_depths(struct leaf_frames *frames,
                                              const struct code_place *function);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "beam/layout.h"
-#include "os/reachability.h"
+#include "native/reachability.h"
 #include "profile/microstates.h"
 #include "symbol/frame_class.h"
 #include "vm_constants.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/fragment_calls.h"
-#include "os/memory.h"
+#include "hooks/fragment_calls.h"
+#include "native/memory.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 

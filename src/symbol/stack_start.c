@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/stack_start.h"
 
-#include "os/stack_depth.h"
+#include "native/stack_depth.h"
 
 enum {
     SEARCHED_BYTES = 1 << 15,

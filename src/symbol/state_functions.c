@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "beam/drivers.h"
-#include "beam/hooks.h"
-#include "os/mappings.h"
-#include "os/native_code.h"
+#include "hooks/drivers.h"
+#include "hooks/hooks.h"
+#include "native/mappings.h"
+#include "native/native_code.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 

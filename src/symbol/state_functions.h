@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The functions of a VM at which its microstate accounting changes the state, or which tell states
- * apart (symbol/microstate.h). Most binaries have no symbols for them, so beam/hooks.h and
- * beam/drivers.h find them. A function that is not found stays unknown, without a message.
+ * apart (symbol/microstate.h). Most binaries have no symbols for them, so hooks/hooks.h and
+ * hooks/drivers.h find them. A function that is not found stays unknown, without a message.
  */
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "beam/code.h"
-#include "beam/hooks.h"
+#include "hooks/hooks.h"
 #include "beam/vm.h"
-#include "os/reachability.h"
+#include "native/reachability.h"
 #include "symbol/runtime_names.h"
 
 enum state_function {
@@ -52,7 +52,7 @@ bool state_functions_know(const struct state_functions *functions, enum state_fu
 /* A number that changes when functions are added. */
 uint32_t state_functions_version(const struct state_functions *functions);
 
-/* Does garbage_collect() still have a full sweep ahead at this address in it (os/reachability.h)?
- * CALL_UNKNOWN if its paths are unknown. */
+/* Does garbage_collect() still have a full sweep ahead at this address in it
+ * (native/reachability.h)? CALL_UNKNOWN if its paths are unknown. */
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address);

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "beam/code.h"
-#include "beam/hooks.h"
+#include "hooks/hooks.h"
 #include "beam/name_keys.h"
 #include "beam/process_sweep.h"
 #include "beam/vm.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 #include "util/alloc.h"
 
 /* Threads whose ids are equal in their low bits share one place. */

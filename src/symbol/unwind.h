@@ -31,7 +31,7 @@
 #include "beam/code.h"
 #include "beam/process_metrics.h"
 #include "beam/vm.h"
-#include "os/cfi.h"
+#include "native/cfi.h"
 #include "symbol/snapshot.h"
 
 enum address_kind {

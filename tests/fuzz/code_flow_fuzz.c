@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Use bytes as machine code, like that of a hostile target's executable or JIT (libFuzzer). */
-#include "os/dataflow.h"
+#include "native/dataflow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/parser.h"
+#include "native/parser.h"
 #include "flow_visits.h"
 
 enum { START = 0x10000 };

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/core_process.h"
+#include "native/core_process.h"
 #include "util/buffer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

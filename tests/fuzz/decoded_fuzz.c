@@ -6,9 +6,9 @@
 
 #include "arch/decoder.h"
 #include "capture/probe_place.h"
-#include "os/dataflow.h"
-#include "os/parser.h"
-#include "os/stack_depth.h"
+#include "native/dataflow.h"
+#include "native/parser.h"
+#include "native/stack_depth.h"
 #include "flow_visits.h"
 
 enum { START = 0x10000, CODE_BYTES = 6000 };

@@ -8,10 +8,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/cfi.h"
-#include "os/elf_file.h"
-#include "os/native_symbols.h"
-#include "os/usdt.h"
+#include "native/cfi.h"
+#include "native/elf_file.h"
+#include "native/native_symbols.h"
+#include "native/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

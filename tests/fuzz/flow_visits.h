@@ -3,7 +3,7 @@
 #pragma once
 
 #include "arch/cpu.h"
-#include "os/dataflow.h"
+#include "native/dataflow.h"
 
 static inline void look_at_call(void *context, const struct flow *flow,
                                 const struct flow_call *call)

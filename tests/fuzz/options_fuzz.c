@@ -69,15 +69,15 @@ static int as_number(char *text, struct error *error)
     pid_t pid;
     long number;
 
-    if (!value_number("number", text, -5, 5, &number, error))
+    if (!option_number("number", text, -5, 5, &number, error))
         check(number >= -5 && number <= 5);
-    if (!value_pid(text, &pid, error))
+    if (!option_pid(text, &pid, error))
         check(pid > 0);
-    if (!value_seconds_or_0("seconds", text, &seconds, error))
+    if (!option_seconds_or_0("seconds", text, &seconds, error))
         check(seconds >= 0 && seconds < 1e18);
-    if (!value_percent("percent", text, &seconds, error))
+    if (!option_percent("percent", text, &seconds, error))
         check(seconds > 0 && seconds <= 100);
-    return value_bytes("bytes", text, &bytes, error);
+    return option_bytes("bytes", text, &bytes, error);
 }
 
 static int as_name_key(char *text, struct error *error)

@@ -16,7 +16,7 @@
 #include "os/cpus.h"
 #include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
-#include "os/mappings.h"
+#include "native/mappings.h"
 #include "os/probe_holder.h"
 #include "os/process.h"
 #include "os/procfs.h"

@@ -18,7 +18,7 @@
 #include "arch/decoder.h"
 #include "full_profile.h"
 #include "fuzz_recording.h"
-#include "os/parser.h"
+#include "native/parser.h"
 #include "output/formats.h"
 #include "util/alloc.h"
 

@@ -13,7 +13,7 @@
 #include "../unit/fake_sample.h"
 #include "beam/code.h"
 #include "beam/layout.h"
-#include "os/cfi.h"
+#include "native/cfi.h"
 #include "symbol/frame_class.h"
 #include "symbol/microstate.h"
 #include "symbol/thread_cache.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "image.h"
-#include "os/elf_file.h"
+#include "native/elf_file.h"
 #include "util/alloc.h"
 
 struct image_memory {

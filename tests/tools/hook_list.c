@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hook_list PID [WHAT...]: print the hooks of a VM (beam/hooks.h), one a line:
+ * hook_list PID [WHAT...]: print the hooks of a VM (hooks/hooks.h), one a line:
  *
  *     name way address      address in the target, hexadecimal
  *     name refused reason
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/hook_internal.h"
+#include "hooks/hook_internal.h"
 
 static void print(const char *name, int result, const struct hook_point *point,
                   const struct error *error)

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "beam/code.h"
-#include "os/stack_depth.h"
+#include "native/stack_depth.h"
 #include "symbol/leaf_frame.h"
 #include "util/clock.h"
 

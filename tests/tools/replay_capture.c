@@ -15,7 +15,7 @@
 
 #include "beam/layout.h"
 #include "capture/sampler.h"
-#include "os/cfi.h"
+#include "native/cfi.h"
 #include "replay_capture.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/cfi.h"
+#include "native/cfi.h"
 #include "replay_capture.h"
 #include "util/address_map.h"
 #include "util/alloc.h"

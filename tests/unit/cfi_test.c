@@ -16,10 +16,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "os/cfi.h"
-#include "os/mappings.h"
-#include "os/memory.h"
-#include "os/native_symbols.h"
+#include "native/cfi.h"
+#include "native/mappings.h"
+#include "native/memory.h"
+#include "native/native_symbols.h"
 
 enum { DEPTH = 64 };
 

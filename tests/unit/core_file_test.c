@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "os/core_process.h"
-#include "os/elf_file.h"
+#include "native/core_process.h"
+#include "native/elf_file.h"
 #include "util/buffer.h"
 
 enum { PAGE = 4096, BASE = 0x10000 };

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "os/dataflow.h"
-#include "os/parser.h"
+#include "native/dataflow.h"
+#include "native/parser.h"
 
 /* clang-format off */
 /* The code NAME, from `name` to `name_end`. */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "os/debug_file.h"
-#include "os/mappings.h"
+#include "native/debug_file.h"
+#include "native/mappings.h"
 
 static void test_debian_and_its_relatives_have_a_debug_package(void **state)
 {

@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/debug_file.h"
-#include "os/elf_file.h"
-#include "os/memory.h"
-#include "os/native_symbols.h"
+#include "native/debug_file.h"
+#include "native/elf_file.h"
+#include "native/memory.h"
+#include "native/native_symbols.h"
 #include "util/alloc.h"
 
 /* The copy is placed where this process has no mapping. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "elf/notes.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 
 /* A note: name, content, and the padding of both. */
 #define NOTE(owner, type, size, content) "\x04\0\0\0" size "\0\0\0" type "\0\0\0" owner content

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "beam/vm.h"
-#include "os/memory.h"
+#include "native/memory.h"
 
 enum { FAKE_BASE = 0x10000000, FAKE_SIZE = 1 << 20 };
 

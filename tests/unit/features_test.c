@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "beam/features.h"
-#include "os/cfi.h"
+#include "native/cfi.h"
 
 static struct features features(int release, const char *erts)
 {

@@ -15,8 +15,8 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "beam/bif_table.h"
-#include "beam/hooks.h"
+#include "hooks/bif_table.h"
+#include "hooks/hooks.h"
 #include "fake_code.h"
 
 /* clang-format off */

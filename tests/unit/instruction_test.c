@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "arch/decoder.h"
-#include "os/parser.h"
+#include "native/parser.h"
 
 enum { START = 0x1000 };
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "beam/layout.h"
-#include "os/parser.h"
+#include "native/parser.h"
 
 static struct build jit(int release)
 {

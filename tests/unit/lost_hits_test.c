@@ -11,8 +11,8 @@
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
 #include "capture/programs.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "calibrated.h"
 
 enum { MEMORY_WORDS = 512 };

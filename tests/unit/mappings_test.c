@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/elf_file.h"
-#include "os/mappings.h"
-#include "os/memory.h"
-#include "os/native_symbols.h"
+#include "native/elf_file.h"
+#include "native/mappings.h"
+#include "native/memory.h"
+#include "native/native_symbols.h"
 
 enum { PAGE = 4096 };
 

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 
 /* Memory from `start` to `end` in which each byte is derived from its address. */
 static struct numbers {

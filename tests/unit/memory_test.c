@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 
 enum { PAGE = 4096 };
 

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/debug_file.h"
-#include "os/mappings.h"
-#include "os/memory.h"
-#include "os/elf_file.h"
-#include "os/native_symbols.h"
+#include "native/debug_file.h"
+#include "native/mappings.h"
+#include "native/memory.h"
+#include "native/elf_file.h"
+#include "native/native_symbols.h"
 
 static struct memory *memory;
 static struct mappings *mappings;

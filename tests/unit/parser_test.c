@@ -16,9 +16,9 @@
 
 #include "arch/decoder.h"
 #include "os/call_filter.h"
-#include "os/cfi_rule.h"
-#include "os/elf_file.h"
-#include "os/native_symbols.h"
+#include "native/cfi_rule.h"
+#include "native/elf_file.h"
+#include "native/native_symbols.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/stop.h"

@@ -17,9 +17,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 #include "os/patience.h"
-#include "os/stop_guard.h"
+#include "native/stop_guard.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/stop.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "capture/probe_place.h"
-#include "os/parser.h"
+#include "native/parser.h"
 
 /* The code of a function, which is not executed. */
 #define CODE(name, text)                                                                           \

@@ -12,7 +12,7 @@
 
 #include "capture/calibration.h"
 #include "capture/probe_safety.h"
-#include "os/memory.h"
+#include "native/memory.h"
 
 static struct calibration calibration;
 

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "util/clock.h"
 
 enum { TARGET_THREADS = 3 };

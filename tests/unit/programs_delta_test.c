@@ -19,7 +19,7 @@ static void test_every_count_is_subtracted(void **state)
         words[i] = 1000 * i + 7;
         old[i] = 1000 * i;
     }
-    slot_counts_since(&now, &before);
+    programs_counts_since(&now, &before);
     for (size_t i = 0; i < sizeof(now) / sizeof(*words); i++)
         assert_int_equal(words[i], 7);
 }
@@ -35,7 +35,7 @@ static uint64_t max_since(const struct wire_histogram *now, const struct wire_hi
 {
     struct wire_histogram histogram = *now;
 
-    histogram_since(&histogram, before);
+    programs_histogram_since(&histogram, before);
     return histogram.max;
 }
 
@@ -60,7 +60,7 @@ static void test_histogram_difference_has_the_new_counts_and_maximum(void **stat
     add(&now, 2000);
     assert_int_equal(max_since(&now, &before), 2000);
     since = now;
-    histogram_since(&since, &before);
+    programs_histogram_since(&since, &before);
     assert_int_equal(since.buckets[log_histogram_bucket(5)], 1);
     assert_int_equal(since.buckets[log_histogram_bucket(1000)], 1);
     assert_int_equal(since.buckets[log_histogram_bucket(2000)], 1);

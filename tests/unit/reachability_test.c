@@ -8,9 +8,9 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "os/reachability.h"
-#include "os/mappings.h"
-#include "os/memory.h"
+#include "native/reachability.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 
 /* clang-format off */
 #define POINT(name) extern const uint8_t name[]

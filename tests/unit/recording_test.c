@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "recording/recording_format.h"
+#include "recording/chunks.h"
 
 #define MAX_SEEN 1000
 

@@ -25,9 +25,9 @@ static void add(void *context, uint32_t id, const struct row_part *part)
     assert_true(part->window >= table->window);
     table->window = part->window;
     table->cells++;
-    row_add(&table->all, &table->whole, part);
+    row_interval_add(&table->all, &table->whole, part);
     if (id == IDS)
-        row_add(&table->last, &table->whole, part);
+        row_interval_add(&table->last, &table->whole, part);
 }
 
 static struct sample sample_of(int window, int id)

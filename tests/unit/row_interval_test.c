@@ -99,7 +99,7 @@ static void add_samples(struct run *run, double total)
         if (run->load->is_selected && taken->row)
             continue;
         part = row_whole_add(&run->whole, &sample, 0);
-        row_add(&run->rows[taken->row], &run->whole, &part);
+        row_interval_add(&run->rows[taken->row], &run->whole, &part);
     }
     free(run->taken);
 }
@@ -275,7 +275,7 @@ static void test_rows_of_few_samples_or_windows_are_chance(void **state)
         const struct sample sample = {.time = i * 10000000, .values = {1000}};
         struct row_part part = row_whole_add(&whole, &sample, 0);
 
-        row_add(i < 20 ? &once : &often, &whole, &part);
+        row_interval_add(i < 20 ? &once : &often, &whole, &part);
     }
     cover = row_cover_of(&whole, &summary, 0, false);
     assert_true(row_is_chance(&once, &cover, row_half(&once, &whole, &cover)));
@@ -304,7 +304,7 @@ static void test_exact_samples_beside_windows_are_not_sure(void **state)
         const struct sample sampled = {.time = i * 20000000, .values = {400}};
         struct row_part part = row_whole_add(&whole, i < 400 ? &exact : &sampled, 0);
 
-        row_add(i < 10 ? &rare : i < 400 ? &many : &windowed, &whole, &part);
+        row_interval_add(i < 10 ? &rare : i < 400 ? &many : &windowed, &whole, &part);
     }
     cover = row_cover_of(&whole, &summary, 0, false);
     assert_true(fabs(row_half(&rare, &whole, &cover) - 3.69 * 400) < 20);
@@ -325,12 +325,12 @@ static void test_exact_and_unknown_rows_are_told_apart(void **state)
 
     (void)state;
     part = row_whole_add(&whole, &(struct sample){.values = {4}, .flags = SAMPLE_EXACT}, 0);
-    row_add(&exact, &whole, &part);
+    row_interval_add(&exact, &whole, &part);
     cover = row_cover_of(&whole, &summary, 0, false);
     assert_true(row_half(&exact, &whole, &cover) == 0);
     assert_false(row_is_chance(&exact, &cover, 0));
     part = row_whole_add(&whole, &(struct sample){.values = {6}}, 0);
-    row_add(&sampled, &whole, &part);
+    row_interval_add(&sampled, &whole, &part);
     summary.errors[0] = EVENT_ERROR_UNKNOWN;
     summary.windows = 2;
     cover = row_cover_of(&whole, &summary, 0, false);

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "arch/decoder.h"
-#include "os/parser.h"
-#include "os/stack_depth.h"
+#include "native/parser.h"
+#include "native/stack_depth.h"
 
 /* The addresses of the code, and of the targets of its calls and jumps. */
 enum {

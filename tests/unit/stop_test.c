@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/memory.h"
+#include "native/memory.h"
 #include "test_folder.h"
 #include "util/effort.h"
 #include "util/file_place.h"

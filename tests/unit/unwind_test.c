@@ -15,7 +15,7 @@
 
 #include "fake_code.h"
 #include "fake_sample.h"
-#include "os/cfi.h"
+#include "native/cfi.h"
 #include "symbol/unwind.h"
 
 enum {

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Declarations that the files behind hooks.h share. */
+#pragma once
+
+#include "arch/cpu.h"
+#include "beam/atom.h"
+#include "hooks/bif_table.h"
+#include "hooks/hooks.h"
+#include "native/dataflow.h"
+
+enum { HOOK_FUNCTIONS_MAX = 512 };
+
+struct hooks {
+    struct vm *vm;
+    struct code *code;
+    struct elf_file *executable;
+    struct atoms *atoms;
+    struct bif_table bifs; /* empty until the first request */
+    struct hook_answer {
+        bool asked;
+        int result;
+        struct hook_point point;
+        struct error error;
+    } answers[HOOK_COUNT];
+};
+
+/* A set of addresses of VM functions. */
+struct function_set {
+    uint64_t functions[HOOK_FUNCTIONS_MAX];
+    size_t count;
+};
+
+void function_set_add(struct function_set *set, uint64_t function);
+bool function_set_has(const struct function_set *set, uint64_t function);
+
+/* ---- hooks.c: the calls that code makes ---- */
+
+/* A call on a path of the code, and the `detail` that the search got with its pattern. */
+struct call_match {
+    const struct hooks *hooks;
+    const struct flow *flow;
+    const struct flow_call *call;
+    uint64_t detail;
+};
+typedef bool (*call_pattern)(const struct call_match *match);
+
+static inline struct flow_value argument(const struct call_match *match, unsigned int index)
+{
+    return flow_argument(match->call, index);
+}
+/* The register in which the code that calls or stores got its own argument `index`. */
+static inline enum cpu_register own_argument(unsigned int index)
+{
+    return cpu.arguments[index];
+}
+/* True if the argument is the value that the register had at the start of the code. */
+static inline bool argument_is(const struct call_match *match, unsigned int index,
+                               enum cpu_register reg)
+{
+    return flow_is_register(argument(match, index), reg, 0);
+}
+/* True if the argument is the code's own argument `own`. */
+static inline bool argument_is_own(const struct call_match *match, unsigned int index,
+                                   unsigned int own)
+{
+    return argument_is(match, index, own_argument(own));
+}
+static inline bool argument_is_number(const struct call_match *match, unsigned int index,
+                                      int64_t number)
+{
+    return flow_is_number(argument(match, index), number);
+}
+static inline bool argument_is_stack(const struct call_match *match, unsigned int index)
+{
+    return flow_is_stack(argument(match, index));
+}
+
+/* Search the VM's function at `function`, or the JIT's code at `place`, for calls that match the
+ * pattern (NULL: all calls). Add the called functions to `found`, but only those of the
+ * executable. */
+void hook_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
+                          uint64_t detail, struct function_set *found);
+void hook_search_place(const struct hooks *hooks, const struct code_place *place,
+                       call_pattern pattern, uint64_t detail, struct function_set *found);
+
+/* True if the VM's function makes a store that matches the pattern. */
+struct store_match {
+    const struct hooks *hooks;
+    const struct flow *flow;
+    struct flow_value address, value;
+};
+typedef bool (*store_pattern)(const struct store_match *match);
+bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
+
+/* The code of the VM's function at `function`. False if no function starts there. */
+bool hook_code(const struct hooks *hooks, uint64_t function, struct flow_code *code);
+
+/* Add the functions of the VM that call `function` to `found`. */
+void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
+
+/* The function after `function` in the executable; 0 if there is none. */
+uint64_t hook_next_function(const struct hooks *hooks, uint64_t function);
+
+/* ---- hook_finders.c: how to find a function that has no symbol ---- */
+
+struct hook_function {
+    const char *name;
+    enum hook_method way;
+    const char *description; /* for the error message: "what ..." */
+    /* Add all functions that fit. The hook is found if exactly one fits. */
+    void (*find)(struct hooks *hooks, struct function_set *found);
+};
+extern const struct hook_function hook_functions[HOOK_COUNT];
+
+/* ---- hook_finders_scheduling.c: functions of hook_finders.c's table ---- */
+
+void hook_find_schedule(struct hooks *hooks, struct function_set *found);
+void hook_find_copy_in(struct hooks *hooks, struct function_set *found);
+void hook_find_wake(struct hooks *hooks, struct function_set *found);
+void hook_find_wake_signal(struct hooks *hooks, struct function_set *found);
+void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
+void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
+void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
+void hook_find_aux_work(struct hooks *hooks, struct function_set *found);
+void hook_find_check_io(struct hooks *hooks, struct function_set *found);
+void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found);
+void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
+
+/* ---- hooks.c ---- */
+
+/* Address of a hook's function, or 0 if it is not found. */
+uint64_t hook_address(struct hooks *hooks, enum hook hook);
+/* The row of a BIF; NULL with error if there is none, or no table. `error` may be NULL. */
+const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
+                                uint32_t arity, struct error *error);

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "native/core_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "native/elf_file.h"
+#include "os/procfs.h"
+#include "util/alloc.h"
+#include "util/read_at.h"
+
+enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, VDSO_MAX = 1 << 16 };
+
+/* ---- files as they were mapped ---- */
+
+static bool read_all(const struct core_file *core, uint64_t address, void *buffer, size_t size)
+{
+    return core_file_read(core, address, buffer, size) == size;
+}
+
+static struct build_id read_build_id(const struct core_file *core, uint64_t notes, uint64_t size)
+{
+    uint8_t bytes[NOTES_MAX];
+
+    if (size > sizeof(bytes) || !read_all(core, notes, bytes, size))
+        return (struct build_id){.size = 0};
+    return build_id_of_notes(cursor_over(bytes, size));
+}
+
+static struct build_id build_id_at(const struct core_file *core, uint64_t address)
+{
+    struct build_id id = {.size = 0};
+    Elf64_Phdr headers[HEADERS_MAX];
+    Elf64_Ehdr header;
+
+    if (!read_all(core, address, &header, sizeof(header)) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_phnum > HEADERS_MAX ||
+        !read_all(core, address + header.e_phoff, headers, header.e_phnum * sizeof(*headers)))
+        return id;
+    /* The first page is the start of the file, so the notes are at their file offset. */
+    for (int i = 0; i < header.e_phnum && !id.size; i++)
+        if (headers[i].p_type == PT_NOTE)
+            id = read_build_id(core, address + headers[i].p_offset, headers[i].p_filesz);
+    return id;
+}
+
+/* Consecutive mappings of one file, beginning with the one of its first page. */
+struct group {
+    size_t first, count;
+    struct build_id id;
+};
+
+static struct group next_group(const struct core_file *core, size_t first)
+{
+    const struct core_mapping *mapping = &core->mappings[first];
+    struct group group = {.first = first, .count = 1};
+
+    while (first + group.count < core->mapping_count && mapping[group.count].offset &&
+           !strcmp(mapping[group.count].path, mapping->path))
+        group.count++;
+    if (!mapping->offset)
+        group.id = build_id_at(core, mapping->start);
+    return group;
+}
+
+static bool is_executable(const struct core_file *core, const struct group *group)
+{
+    const struct core_mapping *first = &core->mappings[group->first];
+
+    for (size_t i = 0; i < group->count; i++)
+        if (core->entry >= first[i].start && core->entry < first[i].end)
+            return true;
+    return false;
+}
+
+/* ---- files on this machine ---- */
+
+/* Return the last loadable segment of a file whose pages contain `offset`, or NULL. */
+static const struct elf_segment *segment_at(const struct elf_file *file, uint64_t offset)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const struct elf_segment *found = NULL;
+
+    for (uint32_t i = 0; i < file->segment_count; i++) {
+        const struct elf_segment *segment = &file->segments[i];
+
+        if (segment->offset / page * page <= offset &&
+            offset - segment->offset / page * page <= segment->file_bytes + page)
+            found = segment;
+    }
+    return found;
+}
+
+/* True if the mapping is executable: by the core, or by the file if the core does not have the
+ * memory (gdb leaves out what is in files). */
+static bool is_code(const struct core_file *core, const struct core_mapping *mapping,
+                    const struct elf_file *file)
+{
+    const struct core_segment *in_core = core_file_segment(core, mapping->start);
+    const struct elf_segment *in_file = file ? segment_at(file, mapping->offset) : NULL;
+
+    return in_core ? in_core->executable : in_file && in_file->executable;
+}
+
+static struct mapping mapping_of(const struct core_file *core, const struct core_mapping *from,
+                                 const struct elf_file *file)
+{
+    return (struct mapping){
+        .start = from->start,
+        .end = from->end,
+        .offset = from->offset,
+        .executable = is_code(core, from, file),
+        .path = from->path,
+    };
+}
+
+/* Open an ELF file as it was mapped. The first mapping that agrees with the file determines its
+ * bias. Takes `fd`. */
+static struct elf_file *lay_out(const struct core_file *core, struct parser *parser,
+                                const struct group *group, int fd, const char *root)
+{
+    struct elf_file *file = elf_file_of_fd(parser, fd, root, core->mappings[group->first].path);
+
+    for (size_t i = 0; file && i < group->count; i++) {
+        struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], file);
+
+        if (elf_file_place(file, &mapping))
+            return file;
+    }
+    elf_file_free(file);
+    return NULL;
+}
+
+/* Open a library. Only its build id proves that it is the one that was mapped. */
+static struct elf_file *open_library(const struct core_file *core, struct parser *parser,
+                                     const struct group *group, const char *root)
+{
+    const char *const roots[] = {root, "/"};
+
+    for (size_t i = 0; i < 2 && group->id.size; i++) {
+        int fd = open_in_root(roots[i], core->mappings[group->first].path);
+        struct elf_file *file = fd < 0 ? NULL : lay_out(core, parser, group, fd, roots[i]);
+
+        if (file && build_id_equal(&file->build_id, &group->id))
+            return file;
+        elf_file_free(file);
+    }
+    return NULL;
+}
+
+/* All mappings under construction. */
+struct maker {
+    const struct core_file *core;
+    struct parser *parser;
+    const char *executable;
+    char *root; /* NULL: not yet known */
+    struct mapping *list;
+    int count;
+};
+
+/* ---- the executable ---- */
+
+static struct build_id_text known_text(const struct build_id *id)
+{
+    return id->size ? build_id_text(id) : (struct build_id_text){"not known"};
+}
+
+/* Return the directory below which `path` of this machine is `inside`; "/" if there is none. To be
+ * freed. */
+static char *root_of(const char *path, const char *inside)
+{
+    char *whole = path ? realpath(path, NULL) : NULL;
+    size_t length = whole ? strlen(whole) : 0, end = strlen(inside);
+    char *root = length > end && !strcmp(whole + length - end, inside)
+                     ? xstrndup(whole, length - end)
+                     : xstrdup("/");
+
+    free(whole);
+    return root;
+}
+
+static struct elf_file *open_executable(const struct maker *maker, const struct group *group,
+                                        struct error *error)
+{
+    const char *was = maker->core->mappings[group->first].path, *named = maker->executable;
+    const char *path = named ? named : was;
+    struct elf_file *file;
+    int fd;
+
+    errno = 0;
+    fd = named ? reopen_regular(open(named, O_PATH | O_CLOEXEC)) : open_in_root("/", was);
+    if (fd < 0) {
+        error_set(error, ERROR_FAILED,
+                  "can't open the executable of the core file, '%s' (%s): give it with --exe FILE "
+                  "(build id %s)",
+                  path, errno ? strerror(errno) : "not a regular file",
+                  known_text(&group->id).text);
+        return NULL;
+    }
+    file = lay_out(maker->core, maker->parser, group, fd, maker->root);
+    if (!file) {
+        error_set(error, ERROR_FAILED, "'%s' is not the executable of the core file (%s)", path,
+                  was);
+        return NULL;
+    }
+    if (group->id.size ? build_id_equal(&file->build_id, &group->id) : !!named)
+        return file;
+    error_set(error, ERROR_FAILED,
+              "'%s' is not the executable of the core file: its build id is %s, not %s; give the "
+              "right one with --exe FILE",
+              path, known_text(&file->build_id).text, known_text(&group->id).text);
+    elf_file_free(file);
+    return NULL;
+}
+
+/* ---- all mappings ---- */
+
+static bool find_executable(const struct core_file *core, struct group *found)
+{
+    for (size_t at = 0; core->entry && at < core->mapping_count; at += found->count) {
+        *found = next_group(core, at);
+        if (is_executable(core, found))
+            return true;
+    }
+    return false;
+}
+
+static void add_group(struct maker *maker, const struct group *group, struct elf_file *file)
+{
+    for (size_t i = 0; i < group->count; i++) {
+        struct mapping *mapping = &maker->list[maker->count++];
+
+        *mapping = mapping_of(maker->core, &maker->core->mappings[group->first + i], file);
+        mapping->file = file;
+    }
+}
+
+/* The vdso has no file. It was in memory, so the core contains it. */
+static void add_vdso(struct maker *maker)
+{
+    const struct core_segment *segment = core_file_segment(maker->core, maker->core->vdso);
+    struct mapping mapping = {.executable = true, .path = "[vdso]"};
+    uint64_t size = segment ? segment->end - segment->start : 0;
+    void *image;
+
+    if (!maker->core->vdso || !size || size > VDSO_MAX)
+        return;
+    mapping.start = segment->start;
+    mapping.end = segment->end;
+    image = xmalloc(size);
+    if (read_all(maker->core, mapping.start, image, size))
+        mapping.file = elf_file_of_image(maker->parser, image, size, &mapping);
+    free(image);
+    if (mapping.file)
+        maker->list[maker->count++] = mapping;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct mapping *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Add the mappings of the executable, which is `own`, and of all other files. */
+static int add_all(struct maker *maker, const struct group *own, struct error *error)
+{
+    const struct core_file *core = maker->core;
+    struct elf_file *executable = open_executable(maker, own, error);
+    struct group group;
+
+    if (!executable)
+        return -1;
+    for (size_t at = 0; at < core->mapping_count; at += group.count) {
+        group = next_group(core, at);
+        add_group(maker, &group,
+                  at == own->first ? executable
+                                   : open_library(core, maker->parser, &group, maker->root));
+    }
+    add_vdso(maker);
+    qsort(maker->list, (size_t)maker->count, sizeof(*maker->list), by_start);
+    return 0;
+}
+
+struct mappings *mappings_of_core(const struct core_file *core, const char *executable,
+                                  struct error *error)
+{
+    struct maker maker = {.core = core, .executable = executable};
+    struct mappings *mappings = NULL;
+    struct group own = {0};
+
+    if (!find_executable(core, &own)) {
+        error_set(error, ERROR_UNSUPPORTED,
+                  "it does not list the mapped files (notes NT_FILE and NT_AUXV)");
+        return NULL;
+    }
+    maker.parser = parser_here(); /* reading a core file has given up its rights */
+    maker.root = root_of(executable, core->mappings[own.first].path);
+    maker.list = xcalloc(core->mapping_count + 1, sizeof(*maker.list));
+    if (!add_all(&maker, &own, error))
+        mappings = mappings_of_list(maker.list, maker.count);
+    parser_release(maker.parser);
+    free(maker.list);
+    free(maker.root);
+    return mappings;
+}
+
+/* ---- memory ---- */
+
+struct core_memory {
+    struct memory memory;
+    const struct core_file *core;
+    struct mappings *mappings;
+};
+
+/* Read memory from the mapped file. Only memory that can't have been written is the same there. */
+static size_t read_file(struct mappings *mappings, uint64_t address, void *buffer, size_t size)
+{
+    const struct mapping *mapping = mappings_find(mappings, address);
+    uint64_t offset = mapping ? mapping->offset + (address - mapping->start) : 0;
+    const struct elf_segment *segment =
+        mapping && mapping->file ? segment_at(mapping->file, mapping->offset) : NULL;
+
+    if (!segment || segment->writable || mapping->file->in_memory)
+        return 0;
+    if (size > mapping->end - address)
+        size = mapping->end - address;
+    return read_at(mapping->file->fd, offset, buffer, size);
+}
+
+static bool read_memory(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    const struct core_memory *self = (const struct core_memory *)memory;
+
+    while (size) {
+        size_t got = core_file_read(self->core, address, buffer, size);
+
+        if (!got)
+            got = read_file(self->mappings, address, buffer, size);
+        if (!got)
+            return false;
+        address += got;
+        buffer = (char *)buffer + got;
+        size -= got;
+    }
+    return true;
+}
+
+static void free_memory(struct memory *memory)
+{
+    free(memory);
+}
+
+struct memory *memory_of_core(const struct core_file *core, struct mappings *mappings)
+{
+    struct core_memory *memory = xcalloc(1, sizeof(*memory));
+
+    memory->memory.read = read_memory;
+    memory->memory.free = free_memory;
+    memory->core = core;
+    memory->mappings = mappings;
+    return &memory->memory;
+}

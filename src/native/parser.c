@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "native/parser.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "elf/service.h"
+#include "native/parser_process.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/log.h"
+#include "util/stop.h"
+
+enum {
+    STARTS_MAX = 4, /* of one parser: a VM with more files that crash it gets no other names */
+    SLICE_MS = 100, /* between two looks at whether the program must end */
+};
+
+/* The longest search has 1 s of CPU time; a machine may be busy. */
+static const uint64_t ANSWER_NS = 15000000000;
+
+/* All answers of a parser may take this time and a part of the time since its start. A parser that
+ * hostile input has taken over could delay each of thousands. */
+static const uint64_t WAIT_NS = 60000000000;
+enum { WAIT_PART = 10 };
+
+struct parser {
+    int references;
+    pthread_mutex_t lock;
+    struct elf_service *here; /* NULL: a process of its own */
+    pid_t owner;              /* the process that may end it */
+    pid_t child;              /* 0: not running */
+    int socket;
+    int starts;
+    unsigned int epoch;
+    uint64_t made_ns;   /* CLOCK_MONOTONIC */
+    uint64_t waited_ns; /* for all answers */
+};
+
+static struct parser *make(void)
+{
+    struct parser *parser = xcalloc(1, sizeof(*parser));
+
+    parser->references = 1;
+    parser->socket = -1;
+    parser->owner = getpid();
+    parser->made_ns = clock_ns(CLOCK_MONOTONIC);
+    pthread_mutex_init(&parser->lock, NULL);
+    return parser;
+}
+
+struct parser *parser_here(void)
+{
+    struct parser *parser = make();
+
+    parser->here = elf_service_new();
+    return parser;
+}
+
+struct parser *parser_share(struct parser *parser)
+{
+    parser->references++;
+    return parser;
+}
+
+unsigned int parser_epoch(const struct parser *parser)
+{
+    return parser->epoch;
+}
+
+/* ---- the process ---- */
+
+static bool start(struct parser *parser)
+{
+    int sockets[2];
+
+    if (parser->starts == STARTS_MAX || getpid() != parser->owner ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+        return false;
+    parser->starts++;
+    parser->child = fork();
+    if (parser->child == 0)
+        parser_process_run(sockets[1]);
+    close(sockets[1]);
+    if (parser->child < 0) {
+        log_decision("parser", "can't be started: %s", strerror(errno));
+        close(sockets[0]);
+        parser->child = 0;
+        return false;
+    }
+    parser->socket = sockets[0];
+    return true;
+}
+
+struct parser *parser_start(void)
+{
+    struct parser *parser = make();
+
+    start(parser);
+    return parser;
+}
+
+/* End the process. After fork() it is not a child of this process. */
+static void end(struct parser *parser)
+{
+    int status = 0;
+
+    if (!parser->child)
+        return;
+    close(parser->socket);
+    if (getpid() == parser->owner && kill(parser->child, SIGKILL) == 0)
+        while (waitpid(parser->child, &status, 0) < 0 && errno == EINTR)
+            ;
+    parser->child = 0;
+    parser->socket = -1;
+    parser->epoch++;
+}
+
+void parser_release(struct parser *parser)
+{
+    if (!parser || --parser->references)
+        return;
+    end(parser);
+    elf_service_free(parser->here);
+    pthread_mutex_destroy(&parser->lock);
+    free(parser);
+}
+
+/* ---- requests ---- */
+
+static bool is_too_slow(const struct parser *parser)
+{
+    uint64_t elapsed = clock_ns(CLOCK_MONOTONIC) - parser->made_ns;
+
+    return parser->waited_ns > WAIT_NS + elapsed / WAIT_PART;
+}
+
+/* Wait for an answer. False if there is none in time, or the program must end. */
+static bool wait_for(struct parser *parser)
+{
+    uint64_t from = clock_ns(CLOCK_MONOTONIC), waited;
+    struct pollfd waiting = {.fd = parser->socket, .events = POLLIN};
+    int ready;
+
+    do {
+        ready = poll(&waiting, 1, SLICE_MS);
+        waited = clock_ns(CLOCK_MONOTONIC) - from;
+    } while (ready <= 0 && waited <= ANSWER_NS && !stop_is_overdue());
+    parser->waited_ns += waited;
+    return ready > 0;
+}
+
+/* Say what the parser said. */
+static void pass_log(const char *text, size_t size)
+{
+    for (size_t at = 0, length; at < size; at += length + 1) {
+        char *line;
+
+        length = strcspn(text + at, "\n");
+        line = xstrndup(text + at, length);
+        log_write("parser", "%s", line);
+        free(line);
+    }
+}
+
+static bool receive(struct parser *parser, struct buffer *answer)
+{
+    struct parser_answer header;
+    char *message = xmalloc(PARSER_MESSAGE_MAX + 1);
+    ssize_t size = -1;
+    bool sound;
+
+    if (wait_for(parser))
+        size = recv(parser->socket, message, PARSER_MESSAGE_MAX, 0);
+    sound = size >= (ssize_t)sizeof(header);
+    if (sound) {
+        memcpy(&header, message, sizeof(header));
+        sound = header.answer_bytes <= ELF_ANSWER_MAX && header.log_bytes <= PARSER_LOG_MAX &&
+                (size_t)size == sizeof(header) + header.answer_bytes + header.log_bytes;
+    }
+    if (sound) {
+        message[size] = '\0';
+        buffer_put(answer, message + sizeof(header), header.answer_bytes);
+        pass_log(message + sizeof(header) + header.answer_bytes, header.log_bytes);
+    }
+    free(message);
+    return sound;
+}
+
+static bool ask_child(struct parser *parser, const struct elf_request *request, const char *text,
+                      int fd, struct buffer *answer)
+{
+    if (stop_is_overdue() || is_too_slow(parser) || (!parser->child && !start(parser)))
+        return false;
+    if (parser_send(parser->socket, request, text, fd) && receive(parser, answer))
+        return true;
+    log_decision("parser", "gave no answer to request %u: it is ended", request->call);
+    end(parser);
+    return false;
+}
+
+static bool ask_here(struct parser *parser, const struct elf_request *request, const char *text,
+                     int fd, struct buffer *answer)
+{
+    elf_service_answer(parser->here, request, text, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0),
+                       answer);
+    return true;
+}
+
+bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,
+                struct buffer *answer)
+{
+    bool answered;
+
+    answer->size = 0;
+    if (request->text_bytes > ELF_TEXT_MAX)
+        return false;
+    pthread_mutex_lock(&parser->lock);
+    answered = parser->here ? ask_here(parser, request, text, fd, answer)
+                            : ask_child(parser, request, text, fd, answer);
+    pthread_mutex_unlock(&parser->lock);
+    return answered;
+}
