@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The memory of a live process. The kernel waits for a page that the process holds back, and no
- * signal but a deadly one ends that. So only what is in RAM is read at once; all else is read
- * patiently. A process that takes a page away between the look and the read still delays the
- * reader: native/stop_guard.h.
+ * signal but a deadly one ends that. So only what is in RAM is read at once; all else that is
+ * mapped is read patiently. A process that takes a page away between the look and the read still
+ * delays the reader: native/stop_guard.h.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "native/mapped_ranges.h"
 #include "native/memory.h"
 #include "os/patience.h"
 #include "util/alloc.h"
@@ -28,6 +29,7 @@ enum {
 struct process_memory {
     struct memory memory;
     pid_t pid;
+    struct mapped_ranges *ranges;
     int pagemap;   /* /proc/PID/pagemap: of the memory that the process had when it was opened */
     uint64_t page; /* bytes */
     _Atomic uint64_t checked, looked; /* ns, CLOCK_MONOTONIC */
@@ -325,13 +327,26 @@ static void read_patiently(struct process_memory *process, struct memory_span *s
 
 /* ---- the interface ---- */
 
+static bool is_mapped(const struct process_memory *process, uint64_t address, size_t size)
+{
+    uint64_t last = address + (size ? size - 1 : 0);
+
+    return last >= address && mapped_ranges_have(process->ranges, address) &&
+           (last / process->page == address / process->page ||
+            mapped_ranges_have(process->ranges, last));
+}
+
 /* At most PAGES pages. */
 static bool read_part(struct process_memory *process, uint64_t address, void *buffer, size_t size)
 {
     struct memory_span span = {address, buffer, size, false};
 
-    if (lock_is_free(process) && is_filled(process, address, size))
-        return read_at_once(process->pid, address, buffer, size);
+    if (lock_is_free(process)) {
+        if (is_filled(process, address, size))
+            return read_at_once(process->pid, address, buffer, size);
+        if (!is_mapped(process, address, size))
+            return false;
+    }
     read_patiently(process, &span, 1);
     return span.is_read;
 }
@@ -349,13 +364,36 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return size == 0 || is_same_memory(process);
 }
 
+/* Read the mapped ones of at most SPANS spans, not all of which are filled. */
+static void read_mapped(struct process_memory *process, struct memory_span *spans, size_t count)
+{
+    struct memory_span mapped[SPANS];
+    size_t mapped_count = 0, at = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (is_mapped(process, spans[i].address, spans[i].size))
+            mapped[mapped_count++] = spans[i];
+    if (spans_are_filled(process, mapped, mapped_count))
+        read_all_at_once(process->pid, mapped, mapped_count);
+    else
+        read_patiently(process, mapped, mapped_count);
+    for (size_t i = 0; i < count; i++) {
+        bool is_next = at < mapped_count && mapped[at].buffer == spans[i].buffer;
+
+        spans[i].is_read = is_next && mapped[at].is_read;
+        at += is_next;
+    }
+}
+
 /* Read at most SPANS spans. */
 static void read_many(struct process_memory *process, struct memory_span *spans, size_t count)
 {
-    if (lock_is_free(process) && spans_are_filled(process, spans, count))
+    if (!lock_is_free(process))
+        read_patiently(process, spans, count);
+    else if (spans_are_filled(process, spans, count))
         read_all_at_once(process->pid, spans, count);
     else
-        read_patiently(process, spans, count);
+        read_mapped(process, spans, count);
 }
 
 static void process_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
@@ -383,6 +421,7 @@ static void process_free(struct memory *memory)
 
     if (process->pagemap >= 0)
         close(process->pagemap);
+    mapped_ranges_free(process->ranges);
     free(process);
 }
 
@@ -399,6 +438,7 @@ struct memory *memory_of_process(pid_t pid)
     struct process_memory *process = xcalloc(1, sizeof(*process));
 
     process->pagemap = open_pagemap(pid);
+    process->ranges = mapped_ranges_new(pid);
     process->memory.read = process_read;
     process->memory.read_spans = process_read_spans;
     process->memory.free = process_free;

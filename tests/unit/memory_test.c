@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "native/mapped_ranges.h"
 #include "native/memory.h"
 
 enum { PAGE = 4096 };
@@ -56,6 +58,70 @@ static void test_read_available_only_in_part_fails(void **state)
     assert_false(memory_read(memory, (uintptr_t)page + PAGE - 32, buffer, 33));
     assert_int_equal(munmap(page, PAGE), 0);
     memory_free(memory);
+}
+
+/* Return the times that this thread has waited so far: a patient read waits for another one. */
+static long waits(void)
+{
+    struct rusage usage;
+
+    assert_int_equal(getrusage(RUSAGE_THREAD, &usage), 0);
+    return usage.ru_nvcsw;
+}
+
+/* Data that change while they are read lead to any address. */
+static void test_addresses_that_are_not_mapped_fail_at_once(void **state)
+{
+    enum { READS = 1000, MANY = 16 };
+    struct memory *memory = memory_of_process(getpid());
+    struct memory_span spans[MANY];
+    char *page = page_before_hole(), byte;
+    char buffers[MANY][8];
+    long before;
+
+    (void)state;
+    assert_false(memory_read(memory, (uintptr_t)page + PAGE, &byte, 1));
+    before = waits();
+    for (uint64_t i = 0; i < READS; i++) {
+        assert_false(memory_read(memory, i * PAGE % 65536, &byte, 1));
+        assert_false(memory_read(memory, (uintptr_t)page + PAGE + i, &byte, 1));
+        assert_false(memory_read(memory, UINT64_MAX - i * PAGE, &byte, 1));
+        for (int j = 0; j < MANY; j++)
+            spans[j] = (struct memory_span){(uintptr_t)page + (j % 3 ? 0 : PAGE + i), buffers[j],
+                                            sizeof(buffers[j]), false};
+        memory_read_spans(memory, spans, MANY);
+        for (int j = 0; j < MANY; j++)
+            assert_int_equal(spans[j].is_read, j % 3 != 0);
+    }
+    assert_in_range(waits() - before, 0, READS / 10);
+    assert_int_equal(munmap(page, PAGE), 0);
+    memory_free(memory);
+}
+
+/* What was mapped since the last list is found with the next one. */
+static void test_ranges_follow_the_process(void **state)
+{
+    struct mapped_ranges *ranges = mapped_ranges_new(getpid());
+    char *page = page_before_hole();
+
+    (void)state;
+    assert_true(mapped_ranges_have(ranges, (uintptr_t)&ranges));
+    assert_true(mapped_ranges_have(ranges, (uintptr_t)page + PAGE - 1));
+    assert_false(mapped_ranges_have(ranges, (uintptr_t)page + PAGE));
+    assert_false(mapped_ranges_have(ranges, 0));
+    assert_int_equal(mprotect(page, PAGE, PROT_NONE), 0);
+    mapped_ranges_free(ranges);
+    ranges = mapped_ranges_new(getpid());
+    assert_false(mapped_ranges_have(ranges, (uintptr_t)page));
+    assert_int_equal(mprotect(page, PAGE, PROT_READ), 0);
+    for (int i = 0; i < 1000 && !mapped_ranges_have(ranges, (uintptr_t)page); i++)
+        usleep(10000);
+    assert_true(mapped_ranges_have(ranges, (uintptr_t)page));
+    assert_int_equal(munmap(page, PAGE), 0);
+    mapped_ranges_free(ranges);
+    ranges = mapped_ranges_new(0x7ffffff0);
+    assert_true(mapped_ranges_have(ranges, 0)); /* not known */
+    mapped_ranges_free(ranges);
 }
 
 /* Among many reads, exactly those of readable memory succeed, in any order and number. */
@@ -206,6 +272,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_words_are_read_and_a_null_address_fails),
         cmocka_unit_test(test_read_available_only_in_part_fails),
+        cmocka_unit_test(test_addresses_that_are_not_mapped_fail_at_once),
+        cmocka_unit_test(test_ranges_follow_the_process),
         cmocka_unit_test(test_only_readable_spans_of_many_are_read),
         cmocka_unit_test(test_string_may_end_right_before_an_unreadable_page),
         cmocka_unit_test(test_long_strings_are_cut_to_the_buffer),
