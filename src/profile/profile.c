@@ -393,6 +393,9 @@ static const struct {
                            "threads whose times were left out, because others ran longer"},
     [LOSS_MEMORY] = {"memory", "samples without callers or process, because --max-memory was "
                                "reached"},
+    [LOSS_METRICS] =
+        {"node_metrics",
+         "readings of tables and ports left out, because there were too many of these"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

@@ -73,8 +73,9 @@ static void take_counts(struct join *join, struct part *part)
                       part->shift);
     target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
                       part->shift);
-    node_metrics_join(&join->node_metrics, &part->remap,
-                      recording_get_node_metrics(part->recording), part->shift);
+    join->totals.losses[LOSS_METRICS] +=
+        node_metrics_join(&join->node_metrics, &part->remap,
+                          recording_get_node_metrics(part->recording), part->shift);
     take_spans(join, part);
 }
 

@@ -183,8 +183,9 @@ void target_lives_join(struct target_lives *lives, struct profile_remap *remap,
     }
 }
 
-static void join_series(struct node_metrics *metrics, struct profile_remap *remap,
-                        const struct node_series *next, uint64_t shift)
+/* Return the number of readings that are left out. */
+static uint64_t join_series(struct node_metrics *metrics, struct profile_remap *remap,
+                            const struct node_series *next, uint64_t shift)
 {
     const struct node_series_key key = {
         .target = profile_remap_target(remap, next->key.target),
@@ -195,15 +196,19 @@ static void join_series(struct node_metrics *metrics, struct profile_remap *rema
     struct node_series *series = node_metrics_place(metrics, &key);
 
     if (!series)
-        return;
+        return next->count;
     series->owner = profile_remap_process(remap, next->owner);
     for (size_t i = 0; i < next->count; i++)
         node_metrics_add(metrics, series, next->list[i].time + shift, next->list[i].value);
+    return 0;
 }
 
-void node_metrics_join(struct node_metrics *metrics, struct profile_remap *remap,
-                       const struct node_metrics *next, uint64_t shift)
+uint64_t node_metrics_join(struct node_metrics *metrics, struct profile_remap *remap,
+                           const struct node_metrics *next, uint64_t shift)
 {
+    uint64_t left_out = 0;
+
     for (size_t i = 0; i < next->count; i++)
-        join_series(metrics, remap, &next->of[i], shift);
+        left_out += join_series(metrics, remap, &next->of[i], shift);
+    return left_out;
 }

@@ -43,7 +43,6 @@ struct node_watch {
     uint64_t before; /* time of these readings; 0: there are none in this segment */
     uint64_t took;   /* ns that they took */
     uint64_t due;
-    bool is_full; /* it was logged that there are too many series */
 };
 
 /* One reading of all that is watched. */
@@ -87,10 +86,7 @@ static struct node_series *put(const struct round *round, const struct node_seri
     struct node_series *series = node_metrics_place(metrics, key);
 
     if (!series) {
-        if (!watch->is_full)
-            log_decision("node metrics", "there are %d series: no others are added",
-                         NODE_SERIES_MAX);
-        watch->is_full = true;
+        round->segment->totals.losses[LOSS_METRICS]++;
         return NULL;
     }
     if (!series->read_at && begins_at_0 && watch->before)

@@ -216,6 +216,59 @@ static void test_joined_recording_has_the_readings_of_both(void **state)
     close_read(&read);
 }
 
+/* Write a recording with a reading of each of `count` tables. */
+static int recording_of_tables(const char *prefix, unsigned int count)
+{
+    struct small_profile small;
+    struct node_metrics metrics = {0};
+    struct recording_writer *writer;
+    struct error error;
+    int fd = -1;
+
+    small_profile_make(&small);
+    for (unsigned int i = 0; i < count; i++) {
+        struct node_series_key key = {.target = 1, .metric = NODE_TABLE_BYTES};
+        char id[32];
+
+        snprintf(id, sizeof(id), "%s %u", prefix, i);
+        key.id = profile_string_z(small.profile, id);
+        add(&metrics, &key, 0, SECOND, i);
+    }
+    writer = recording_create(NULL, "/tmp", &small_header, &error);
+    assert_int_equal(recording_put_node_metrics(writer, small.profile, &metrics, &error), 0);
+    assert_int_equal(recording_finish(writer, small.profile, &small.totals, &fd, &error), 0);
+    node_metrics_free(&metrics);
+    profile_free(small.profile);
+    return fd;
+}
+
+/* Two recordings can have more series than one. */
+static void test_joined_recording_counts_the_readings_that_it_leaves_out(void **state)
+{
+    enum { OF_ONE = 3000 };
+    const struct join_part parts[] = {{recording_of_tables("one", OF_ONE), "one"},
+                                      {recording_of_tables("two", OF_ONE), "two"}};
+    struct profile *profile = profile_new();
+    struct recording *recording;
+    struct sample sample;
+    struct error error;
+    bool cut;
+    int fd;
+
+    (void)state;
+    if (recording_join(parts, 2, &(struct join_options){.order = JOIN_BY_TIME}, memory_file(), &fd,
+                       &error))
+        fail_msg("%s", error.text);
+    recording = recording_open(fd, "test", &error);
+    while (recording_next(recording, profile, &sample, &cut, &error) > 0)
+        ;
+    assert_int_equal(recording_get_node_metrics(recording)->count, NODE_SERIES_MAX);
+    assert_int_equal(recording_get_totals(recording)->losses[LOSS_METRICS],
+                     2 * OF_ONE - NODE_SERIES_MAX);
+    recording_close(recording);
+    profile_free(profile);
+}
+
 /* More readings than a chunk can have. */
 static void test_many_readings_are_written_in_several_chunks(void **state)
 {
@@ -332,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_series_are_bounded),
         cmocka_unit_test(test_recording_has_the_readings_that_were_added),
         cmocka_unit_test(test_joined_recording_has_the_readings_of_both),
+        cmocka_unit_test(test_joined_recording_counts_the_readings_that_it_leaves_out),
         cmocka_unit_test(test_many_readings_are_written_in_several_chunks),
         cmocka_unit_test(test_damaged_series_are_refused),
         cmocka_unit_test(test_copies_have_the_readings),

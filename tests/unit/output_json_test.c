@@ -68,7 +68,8 @@ static void test_statistics_are_exact(void **state)
                   "    \"kernel_entry\": 0,\n"
                   "    \"clock_stopped\": 0,\n"
                   "    \"thread_times\": 0,\n"
-                  "    \"memory\": 0\n"
+                  "    \"memory\": 0,\n"
+                  "    \"node_metrics\": 0\n"
                   "  }\n"
                   "}\n");
 }
