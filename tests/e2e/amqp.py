@@ -20,12 +20,24 @@ def long(data):
     return struct.pack(">I", len(data)) + data
 
 
+def delivery_size(data):
+    """Return the bytes of the frames of the message with which `data` begins, or None if `data`
+    ends before. The body is one frame."""
+    at = 0
+    for _ in (METHOD, HEADER, BODY):
+        if len(data) < at + 7:
+            return None
+        at += 7 + struct.unpack_from(">I", data, at + 3)[0] + len(END)
+    return at
+
+
 class Channel:
     """A connection with one channel. Use as a context manager."""
 
     def __init__(self, port, name):
         """`name` is that which the connection has for RabbitMQ."""
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.input = self.socket.makefile("rb")
         try:
             self._open(name)
@@ -69,18 +81,25 @@ class Channel:
         self._send(1, DECLARE, b"\0\0" + short(queue) + b"\0" + long(b""))
         self._await(DECLARE_OK)
 
-    def publish(self, queue, body):
+    def message(self, queue, body):
+        """Return the frames that publish a message."""
         header = struct.pack(">HHQH", 60, 0, len(body), 0)
         method = self._payload(PUBLISH, b"\0\0" + short("") + short(queue) + b"\0")
-        self.socket.sendall(self._frame(METHOD, 1, method) + self._frame(HEADER, 1, header)
-                            + self._frame(BODY, 1, body))
+        return (self._frame(METHOD, 1, method) + self._frame(HEADER, 1, header)
+                + self._frame(BODY, 1, body))
+
+    def publish(self, queue, body):
+        self.socket.sendall(self.message(queue, body))
 
     def consume(self, queue, most):
         """Begin to receive; at most so many messages wait for acknowledge()."""
         self._send(1, QOS, struct.pack(">IHB", 0, most, 0))
         self._await(QOS_OK)
-        self._send(1, CONSUME, b"\0\0" + short(queue) + short("") + b"\0" + long(b""))
-        self._await(CONSUME_OK)
+        self._consume(queue, b"\0")
+
+    def subscribe(self, queue):
+        """Begin to receive; messages need no acknowledge()."""
+        self._consume(queue, b"\2")
 
     def receive(self):
         """Return the tag of the next message."""
@@ -90,6 +109,10 @@ class Channel:
 
     def acknowledge(self, tag):
         self._send(1, ACK, struct.pack(">QB", tag, 0))
+
+    def _consume(self, queue, flags):
+        self._send(1, CONSUME, b"\0\0" + short(queue) + short("") + flags + long(b""))
+        self._await(CONSUME_OK)
 
     def _payload(self, method, arguments):
         return struct.pack(">HH", *method) + arguments

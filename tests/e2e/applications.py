@@ -147,12 +147,12 @@ modules:
 
 
 class Elixir(Application):
-    def __init__(self, script):
+    def __init__(self, script, environment=()):
         """Run a script, which prints a line when it is ready."""
         super().__init__(
             ["-noshell", "-elixir_root", "/usr/lib/elixir/lib", "-pa", "/usr/lib/elixir/lib/elixir/ebin",
              "-s", "elixir", "start_cli", "-extra", "/lab/script.exs"],
-            configuration={"script.exs": script})
+            environment, configuration={"script.exs": script})
         try:
             self.wait(lambda: self.output)
         except BaseException:

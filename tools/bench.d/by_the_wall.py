@@ -4,8 +4,12 @@ come at a fixed rate. beamflame records all of the time. In every second window 
 probe attached and its CPU samples off."""
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Callable
 
+import applications
 import nodes
+import traffic
 from figures import Figure, median_and_error
 from overhead import EVENTS, Probing, Sampling
 from recording import folder, running
@@ -15,7 +19,26 @@ WINDOW = 4  # seconds; while beamflame is held its budget grows, by at most half
 START = 5  # seconds until beamflame has read the target's code and knows the cost of hits
 STEADY = "clients=8"  # with 2, placement decides: 130,000 or 100,000 requests a second
 RATE = 2000  # requests a second, about a fourth of what two CPUs can do
+MESSAGE_RATE = 1000
 WITH = {"cpu": ("-e", "cpu"), "all events": ("-e", f"cpu,{EVENTS}")}
+
+
+@dataclass
+class Load:
+    """A node that serves requests: without pause, and at a rate. Both are context managers."""
+
+    name: str  # of the requests
+    saturated: Callable
+    steady: Callable
+
+
+def loads(release):
+    if release == applications.RELEASE:
+        return [Load("messages of RabbitMQ", traffic.RabbitMQ,
+                     lambda: traffic.RabbitMQ(MESSAGE_RATE)),
+                Load("orders in Elixir", traffic.Shop, lambda: traffic.Shop(RATE))]
+    return [Load("requests", lambda: nodes.Node(release, "request", STEADY),
+                 lambda: nodes.Node(release, "latency", f"rate={RATE}"))]
 
 
 class Profiler:
@@ -58,10 +81,10 @@ def rate(reports):
     return (after["requests"] - before["requests"]) / (after["time_ns"] - before["time_ns"]) * 1e9
 
 
-def throughput(release, options):
+def throughput(load, options):
     """Compare each window with profiling to the windows just before and after."""
     for name, events in WITH.items():
-        with nodes.Node(release, "request", STEADY) as node, folder() as out, \
+        with load.saturated() as node, folder() as out, \
                 profiling(node.pid, out, events) as profiler:
             ratios, before = [], rate(window(node, profiler, False))
             for _ in range(2 * options.rounds):
@@ -70,7 +93,7 @@ def throughput(release, options):
                 ratios.append(2 * between / (before + after))
                 before = after
             median, error = median_and_error(ratios)
-        yield Figure(f"requests a second, {name} to none", median,
+        yield Figure(f"{load.name} a second, {name} to none", median,
                      least=0.994 if name == "cpu" else 0.985, error=error)
 
 
@@ -85,10 +108,10 @@ def percentile(histogram, part):
     return 0
 
 
-def latency(release, options, hogs):
+def latency(load, options, hogs):
     """Measure the latency over all windows of a kind together."""
     found = {}
-    with nodes.Node(release, "latency", f"rate={RATE}") as node, folder() as out, programs(hogs), \
+    with load.steady() as node, folder() as out, programs(hogs), \
             profiling(node.pid, out, WITH["all events"]) as profiler:
         for number in range(4 * options.rounds):
             on = number % 4 in (0, 3)
@@ -98,11 +121,12 @@ def latency(release, options, hogs):
     beside = f"beside {hogs} hogs" if hogs else "quiet"
     for part, most in ((0.5, None), (0.99, 1.05), (0.999, None)):
         with_it, without = (percentile(found[on], part) for on in (True, False))
-        yield Figure(f"p{100 * part:g} of requests, {beside}: {without:.0f} µs, times with all events",
+        yield Figure(f"p{100 * part:g} of {load.name}, {beside}: {without:.0f} µs, times with all events",
                      with_it / without, "{:.3f}", most=most)
 
 
 def by_the_wall(release, options):
-    yield from throughput(release, options)
-    for hogs in (0, 2):
-        yield from latency(release, options, hogs)
+    for load in loads(release):
+        yield from throughput(load, options)
+        for hogs in (0, 2):
+            yield from latency(load, options, hogs)
