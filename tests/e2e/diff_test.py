@@ -3,6 +3,7 @@
 import json
 import re
 import unittest
+from collections import Counter
 
 import beamflame
 import nodes
@@ -34,7 +35,11 @@ def changes(text):
 
 def totals(stacks):
     """Return {function: total count}. A stack counts once for a recursive function."""
-    return {name: beamflame.weight_of(stacks, name) for stack in stacks for name in stack}
+    counts = Counter()
+    for stack, count in stacks.items():
+        for name in set(stack):
+            counts[name] += count
+    return counts
 
 
 class Diff(unittest.TestCase):

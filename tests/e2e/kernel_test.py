@@ -61,9 +61,10 @@ class Kernels(unittest.TestCase):
                 self.assertEqual(got["exit_code"], DONE, got["message"])
                 self.assertEqual(got["doctor_code"], DONE, got["doctor"])
                 counted = [got["stats"]["events"][event] for event in EVENTS]
+                # An emulated CPU does little work in the time, and may be too slow to take all
+                # samples, but it reads all memory.
                 for event, counts in zip(EVENTS, counted):
-                    self.assertGreater(counts["hits"], 500, event)
-                # An emulated CPU may be too slow to take all samples, but it reads all memory.
+                    self.assertGreater(counts["hits"], 50, event)
                 self.assertLessEqual(sum(counts["lost"] for counts in counted),
                                      got["stats"]["losses"]["ring_full"])
 

@@ -110,6 +110,8 @@ class Stacks:
         """A dirty NIF runs on a dirty scheduler, with the stack of its calling process."""
         _, stacks, _ = self.record("dirty_nif", ("--group-by", "scheduler"))
         dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}
-        self.assertGreater(self.share(dirty, lambda s: "phases:phase_dirty_nif/1" in s), 0.95)
-        self.assertGreater(self.share(dirty, lambda s: "burn" in s or "spin" in s), 0.9)
+        # The rest is the scheduler's own: it waits for work and is woken.
+        nif = {s: n for s, n in dirty.items() if "burn" in s or "spin" in s}
+        self.assertGreater(self.share(dirty, nif.__contains__), 0.8)
+        self.assertGreater(self.share(nif, lambda s: "phases:phase_dirty_nif/1" in s), 0.98)
         self.assert_called(dirty, "spin_nif:dirty_spin/1", "erts_call_dirty_nif")
