@@ -47,11 +47,11 @@ class Budget:
     def ratio(self, node, budget, bound):
         """Return the work with the profiler, divided by the work in the windows just before and
         after. The result is the median of 5 to 15 rounds (15 take a minute), as many as show on
-        which side of `bound` it is: by three standard errors of their mean."""
+        which side of `bound` it is: by two standard errors of their mean."""
         ratios = []
         before = self.work(node)
         while len(ratios) < 5 or (len(ratios) < 15 and abs(statistics.mean(ratios) - bound)
-                                  < 3 * statistics.stdev(ratios) / len(ratios) ** 0.5):
+                                  < 2 * statistics.stdev(ratios) / len(ratios) ** 0.5):
             with self.recording(node, budget):
                 own = self.work(node)
             after = self.work(node)

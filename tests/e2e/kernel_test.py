@@ -64,7 +64,7 @@ class Kernels(unittest.TestCase):
                 # An emulated CPU does little work in the time, and may be too slow to take all
                 # samples, but it reads all memory.
                 for event, counts in zip(EVENTS, counted):
-                    self.assertGreater(counts["hits"], 50, event)
+                    self.assertGreater(counts["hits"], 10, event)
                 self.assertLessEqual(sum(counts["lost"] for counts in counted),
                                      got["stats"]["losses"]["ring_full"])
 
