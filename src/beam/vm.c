@@ -17,6 +17,7 @@
 #include "beam/roots.h"
 #include "beam/term.h"
 #include "beam/vm_internal.h"
+#include "os/child.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
@@ -68,7 +69,11 @@ struct elf_file *vm_executable(struct vm *vm, struct error *error)
     struct mapping *mapping = mappings_find(vm->mappings, vm->entry);
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
 
-    if (!file)
+    if (!file && mappings_lack_parser(vm->mappings))
+        error_set(error, ERROR_FAILED,
+                  "can't start a process that parses the executable of process %d: " CHILD_ADVICE,
+                  vm->pid);
+    else if (!file)
         error_set(error, ERROR_FAILED, "the executable of process %d can't be found in its memory",
                   vm->pid);
     return file;

@@ -11,6 +11,7 @@
 #include "beam/build.h"
 #include "beam/vm_internal.h"
 #include "os/capabilities.h"
+#include "os/child.h"
 #include "os/patience.h"
 #include "os/process.h"
 #include "util/alloc.h"
@@ -94,10 +95,14 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
 
     own->pid = pid;
     if (!run_patiently(identify, free, own))
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "the executable of process %d can't be read: its file server does not "
-                         "answer",
-                         (int)pid);
+        return errno == EAGAIN
+                   ? error_set(error, ERROR_FAILED,
+                               "can't start a thread to read the executable of process %d: %s",
+                               (int)pid, CHILD_ADVICE)
+                   : error_set(error, ERROR_UNSUPPORTED,
+                               "the executable of process %d can't be read: its file server does "
+                               "not answer",
+                               (int)pid);
     result = result_of(own, build, error);
     free(own);
     return result;

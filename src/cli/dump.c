@@ -11,6 +11,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/child.h"
 #include "os/privileges.h"
 #include "os/process.h"
 #include "output/dump/writers.h"
@@ -147,7 +148,7 @@ static int dump_live(const struct dump_options *options, struct error *error)
     struct targets targets;
     int result;
 
-    if (targets_open(&options->target, &targets, error))
+    if (child_check_room(error) || targets_open(&options->target, &targets, error))
         return -1;
     if (process_is_stopped(targets.of[0]->vm->pid))
         message_warning(PROCESS_IS_STOPPED, (int)targets.of[0]->vm->pid);

@@ -14,6 +14,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
+#include "os/child.h"
 #include "os/privileges.h"
 #include "native/usdt.h"
 #include "util/alloc.h"
@@ -172,6 +173,8 @@ static int show(const struct probes_options *options, struct error *error)
     struct event_target target;
     struct code *code;
 
+    if (child_check_room(error))
+        return -1;
     target.vm = vm_open(options->pid, options->assumed_release, error);
     if (!target.vm)
         return -1;

@@ -13,6 +13,7 @@
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "os/capabilities.h"
+#include "os/child.h"
 #include "os/privileges.h"
 #include "os/process.h"
 #include "output/json/json.h"
@@ -368,7 +369,7 @@ static int list(const struct ps_options *options, struct error *error)
     struct rows rows = {0};
     int result;
 
-    if (collect(options->assumed_release, &rows, error))
+    if (child_check_room(error) || collect(options->assumed_release, &rows, error))
         return message_error(error);
     if (options->json)
         print_json(&rows);

@@ -14,6 +14,7 @@
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
+#include "os/child.h"
 #include "os/privileges.h"
 #include "native/stop_guard.h"
 #include "output/output_file.h"
@@ -433,6 +434,8 @@ static int open_targets(const struct record_options *options, struct targets *ta
 
     if (!options->targets.command)
         privileges_observe();
+    if (child_check_room(error))
+        return -1;
     result = targets_open(&options->targets, targets, error);
     if (options->targets.command)
         privileges_observe();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/debug_file.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,8 @@ static int open_candidate(const char *root, const char *path, const uint32_t *ch
         drop_candidate(candidate);
         return fd;
     }
+    if (errno != EBUSY)
+        return -1;
     snprintf(silent_root, sizeof(silent_root), "%s", root);
     log_decision("debug file",
                  "the file server of %s in %s does not answer: no more debug files are looked for "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/elf_file.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,9 +132,11 @@ static int open_mapped_patiently(pid_t pid, const char *root, const struct mappi
     snprintf(opening->root, sizeof(opening->root), "%s", root);
     opening->mapping = *mapping;
     opening->mapping.path = opening->path = xstrdup(mapping->path);
-    *ret_hangs = !open_patiently(open_readable, drop_opening, opening, &fd);
-    if (!*ret_hangs)
+    *ret_hangs = false;
+    if (open_patiently(open_readable, drop_opening, opening, &fd))
         drop_opening(opening);
+    else
+        *ret_hangs = errno == EBUSY;
     return fd;
 }
 

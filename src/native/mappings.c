@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "os/capabilities.h"
+#include "os/child.h"
 #include "native/elf_file.h"
 #include "native/memory.h"
 #include "os/patience.h"
@@ -148,17 +149,16 @@ static void read_maps(void *work)
 }
 
 /* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
- * thread), and with errno EBUSY if a thread of the process holds the lock of the list. */
+ * thread), and with errno EBUSY if a thread of the process holds the lock of the list, EAGAIN if no
+ * thread can be started to read it. */
 static struct list read_list(pid_t pid)
 {
     struct list_read *read = xcalloc(1, sizeof(*read));
     struct list list;
 
     read->pid = pid;
-    if (!run_patiently(read_maps, drop_list_read, read)) {
-        errno = EBUSY;
+    if (!run_patiently(read_maps, drop_list_read, read))
         return (struct list){0};
-    }
     list = read->list;
     errno = read->code;
     free(read);
@@ -223,6 +223,10 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
         else if (errno == EBUSY)
             error_set(error, ERROR_UNSUPPORTED,
                       "process %d holds the lock of its memory map, which can't be read", (int)pid);
+        else if (errno == EAGAIN)
+            error_set(error, ERROR_FAILED,
+                      "can't start a thread to read the mappings of process %d: " CHILD_ADVICE,
+                      (int)pid);
         else
             error_set(error, ERROR_NO_PROCESS,
                       "process %d does not exist, or has no memory of its own", (int)pid);
@@ -348,6 +352,11 @@ struct parser *mappings_parser(struct mappings *mappings)
     if (!mappings->parser)
         mappings->parser = parser_start();
     return mappings->parser;
+}
+
+bool mappings_lack_parser(const struct mappings *mappings)
+{
+    return mappings->parser && !parser_has_started(mappings->parser);
 }
 
 static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)

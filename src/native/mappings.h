@@ -82,6 +82,8 @@ const struct mapping *mappings_all(struct mappings *mappings, int *count);
 
 /* Return the parser of the files, started at first use. */
 struct parser *mappings_parser(struct mappings *mappings);
+/* True if no process could be started to parse files. */
+bool mappings_lack_parser(const struct mappings *mappings);
 
 /* Return the ELF file behind a mapping, opened at first use. NULL if there is none or it can't be
  * read. */

@@ -5,6 +5,7 @@
  * mapped is read patiently. A process that takes a page away between the look and the read still
  * delays the reader: native/stop_guard.h.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -312,6 +313,8 @@ static void read_patiently(struct process_memory *process, struct memory_span *s
     for (size_t i = 0; i < count; i++)
         spans[i].is_read = false;
     if (!run_patiently(run, drop, read)) {
+        if (errno != EBUSY)
+            return;
         process->memory.is_held = !stop_is_overdue();
         log_decision("memory", "process %d holds back its memory: nothing more is read of it",
                      (int)process->pid);

@@ -71,6 +71,11 @@ struct parser *parser_share(struct parser *parser)
     return parser;
 }
 
+bool parser_has_started(const struct parser *parser)
+{
+    return parser->here || parser->child || parser->epoch;
+}
+
 unsigned int parser_epoch(const struct parser *parser)
 {
     return parser->epoch;

@@ -31,6 +31,9 @@ struct parser *parser_share(struct parser *parser);
 /* Give up a reference; the last one ends the process. `parser` can be NULL. */
 void parser_release(struct parser *parser);
 
+/* False if no process could be started: the limit of processes is reached. */
+bool parser_has_started(const struct parser *parser);
+
 /* A number that grows when the parser has crashed: the files that it had open must be opened
  * again. */
 unsigned int parser_epoch(const struct parser *parser);

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/child.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "os/descriptors.h"
 
@@ -14,4 +19,53 @@ void child_begin(const char *name, int *kept, size_t count)
         signal(ignored[i], SIG_IGN);
     prctl(PR_SET_NAME, name);
     descriptors_keep_only(kept, count);
+}
+
+/* Start processes that live until the other end of the pipe `fds` is closed. Return how many of
+ * `count` were started, with errno if these are fewer. */
+static int start_waiting(const int fds[2], pid_t *children, int count)
+{
+    char byte;
+
+    for (int i = 0; i < count; i++) {
+        children[i] = fork();
+        if (children[i] < 0)
+            return i;
+        if (children[i] == 0) {
+            close(fds[1]);
+            (void)!read(fds[0], &byte, sizeof(byte));
+            _exit(0);
+        }
+    }
+    return count;
+}
+
+int child_room(void)
+{
+    enum {
+        ROOM = 3
+    }; /* a thread and its process (os/patience.h), and a parser (native/parser.h) */
+    pid_t children[ROOM];
+    int fds[2], started, code;
+
+    if (pipe2(fds, O_CLOEXEC))
+        return errno;
+    started = start_waiting(fds, children, ROOM);
+    code = errno;
+    close(fds[1]);
+    close(fds[0]);
+    for (int i = 0; i < started; i++)
+        while (waitpid(children[i], NULL, 0) < 0 && errno == EINTR)
+            ;
+    return started == ROOM ? 0 : code;
+}
+
+int child_check_room(struct error *error)
+{
+    int code = child_room();
+
+    return code ? error_set(error, ERROR_FAILED,
+                            "can't start the processes that read a VM: %s: " CHILD_ADVICE,
+                            strerror(code))
+                : 0;
 }

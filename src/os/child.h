@@ -4,6 +4,18 @@
 
 #include <stddef.h>
 
+#include "util/error.h"
+
 /* For a process that fork() has just made: set its name, ignore the signals of the terminal and the
  * user, which are for the program, and close all descriptors but these. Sorts `kept`. */
 void child_begin(const char *name, int *kept, size_t count);
+
+/* What to do where no process or thread can be started. */
+#define CHILD_ADVICE                                                                               \
+    "raise the limit of processes: pids.max of the control group, or RLIMIT_NPROC (ulimit -u)"
+
+/* Check that this program can start as many more processes and threads as reading a VM takes.
+ * Return 0, or the errno of the one that can't be started. */
+int child_room(void);
+/* The same as an error. */
+int child_check_room(struct error *error);

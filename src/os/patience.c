@@ -12,12 +12,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/child.h"
 #include "os/descriptor_message.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 #include "util/stop.h"
 
 static const uint64_t LOOK_NS = 50000000;
@@ -163,6 +165,8 @@ static bool run_keeping(void (*run)(void *work), void (*drop)(void *work), void 
     if (!start(task, &thread)) {
         drop(work);
         free_task(task);
+        log_decision("patience", "no thread can be started: " CHILD_ADVICE);
+        errno = EAGAIN;
         return false;
     }
     if (await(task)) {
@@ -172,6 +176,7 @@ static bool run_keeping(void (*run)(void *work), void (*drop)(void *work), void 
     }
     any_left = true;
     pthread_detach(thread);
+    errno = EBUSY;
     return false;
 }
 
@@ -240,6 +245,7 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
     struct opening *opening = xcalloc(1, sizeof(*opening));
     int sockets[2];
     bool has_ended;
+    int code;
 
     *ret_fd = -1;
     *opening = (struct opening){open_file, drop, work, -1};
@@ -249,11 +255,13 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
     }
     opening->socket = sockets[1];
     has_ended = run_keeping(run_opening, drop_opening, opening, sockets[1]);
+    code = errno;
     if (has_ended) {
         *ret_fd = receive_descriptor(sockets[0]);
         free(opening);
     }
     close(sockets[0]);
     close(sockets[1]);
+    errno = code;
     return has_ended;
 }

@@ -10,11 +10,11 @@
 
 #include <stdbool.h>
 
-/* Call `run(work)`, which uses no open descriptors, and wait for its end. False if it takes too
- * long, or if the program must end (util/stop.h): it then owns `work`, and calls `drop(work)`
- * should `run` return. False as well, with `drop` called, if there is no thread. It takes too long
- * if it hangs in one wait (os/thread_wait.h): the first for a second, all later ones for a quarter,
- * because each delays all other work. */
+/* Call `run(work)`, which uses no open descriptors, and wait for its end. False with errno EBUSY if
+ * it takes too long, or if the program must end (util/stop.h): it then owns `work`, and calls
+ * `drop(work)` should `run` return. False with errno EAGAIN, and with `drop` called, if no thread
+ * can be started. It takes too long if it hangs in one wait (os/thread_wait.h): the first for a
+ * second, all later ones for a quarter, because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
 
 /* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns, or -1,

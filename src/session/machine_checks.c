@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "os/capabilities.h"
+#include "os/child.h"
 #include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
 #include "os/process.h"
@@ -182,6 +183,17 @@ static bool is_fast_clock(const char *name)
     return false;
 }
 
+static void check_processes(struct findings *findings)
+{
+    int code = child_room();
+
+    if (code)
+        findings_missing(findings, "processes", ERROR_FAILED, CHILD_ADVICE,
+                         "those that read a VM can't be started: %s", strerror(code));
+    else
+        findings_ok(findings, "processes", "those that read a VM can be started");
+}
+
 static void check_clocksource(struct findings *findings)
 {
     char name[64];
@@ -210,6 +222,7 @@ void machine_checks(struct findings *findings)
     check_btf(findings);
     check_capabilities(findings, &machine);
     check_numbers(findings);
+    check_processes(findings);
     check_paranoid(findings, &machine);
     check_symbols(findings);
     check_rate(findings);

@@ -104,8 +104,9 @@ class Machine(unittest.TestCase):
                 self.assertIn(finding["status"], ("ok", "warning"))
                 self.assertTrue(finding["found"])
                 self.assertEqual(finding["status"] == "warning", bool(finding["advice"]))
-        for name in ("kernel", "BTF", "capabilities", "pid namespace", "BPF program of samples",
-                     "BPF programs of events", "probes", "sampling clock"):
+        for name in ("kernel", "BTF", "capabilities", "pid namespace", "processes",
+                     "BPF program of samples", "BPF programs of events", "probes",
+                     "sampling clock"):
             self.assertEqual(found[name]["status"], "ok", found[name])
         self.assertEqual(found["kernel"]["found"], os.uname().release)
         self.assertRegex(found["cost of a hit"]["found"], r"^[1-9]\d* ns")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""beamflame works on hosts that lack what others have: descriptors, disks that can be written, all
-of /proc, tracefs, an environment."""
+"""beamflame works on hosts that lack what others have: descriptors, processes, disks that can be
+written, all of /proc, tracefs, an environment."""
 import json
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 import beamflame
-from beamflame import DONE, FAILED, PERMISSION
+from beamflame import DONE, FAILED, PERMISSION, UNSUPPORTED
 
 READ_ONLY = """
 mount --make-rprivate / && mount -o remount,ro,bind / || exit 99
@@ -60,6 +61,40 @@ class PoorHost(beamflame.OneNode, unittest.TestCase):
                     DONE, "prlimit", f"--nofile={limit}:{limit}", *command)[1])
         said = self.expect(FAILED, "prlimit", "--nofile=32:32", *events)[1]
         self.assertIn("open files", said)
+
+    def group_of_processes(self, most):
+        """Return a new control group that may have `most` processes and threads."""
+        for root in (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup")):  # versions 1, 2
+            group = root / f"beamflame-test-{os.getpid()}-{most}"
+            if not (root / "cgroup.procs").exists():
+                continue
+            try:
+                group.mkdir()
+            except OSError:
+                continue
+            self.addCleanup(group.rmdir)
+            if (group / "pids.max").exists():
+                (group / "pids.max").write_text(str(most))
+                return group
+        self.skipTest("no control group can limit processes here")
+        return None
+
+    def test_limit_of_processes_is_named(self):
+        """With two processes, no command works, and each says what to raise. No VM is blamed. With
+        16, all work."""
+        for most, code in ((2, FAILED), (16, DONE)):
+            inside = ["sh", "-c", 'echo $$ >"$0" && exec "$@"',
+                      self.group_of_processes(most) / "cgroup.procs", beamflame.BINARY]
+            for command in (["ps"], ["dump", "-p", self.node.pid], ["probes", "-p", self.node.pid],
+                            ["doctor"], [*self.own("-o", self.out / f"{most}.bfr")[1:]]):
+                with self.subTest(most=most, command=command):
+                    # The code of `doctor` is that of what is missed most.
+                    wanted = code if code == DONE or command != ["doctor"] else UNSUPPORTED
+                    stdout, stderr = self.expect(wanted, *inside, *command)
+                    said = stdout.decode() + stderr
+                    self.assertEqual("raise the limit of processes" in said, code != DONE)
+                    self.assertNotIn("holds back", said)
+                    self.assertNotIn("file server", said)
 
     def test_read_only_disks_are_enough_for_standard_output(self):
         """The recording is in memory, which a warning says; ps and dump write no file."""

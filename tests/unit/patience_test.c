@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <signal.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -24,7 +26,7 @@
 #include "util/error.h"
 #include "util/stop.h"
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, NOBODY = 65534 };
 
 static uint64_t seconds_since(uint64_t began)
 {
@@ -89,6 +91,36 @@ static void test_file_that_is_opened_apart_is_open_here(void **state)
     close(after);
     assert_int_equal(after, before);
     assert_int_equal(dropped, 0);
+}
+
+/* ---- no thread ---- */
+
+/* In a process of its own, as a user who may have no more processes: return 0 if work fails as one
+ * for which there is no thread. */
+static int try_without_threads(void)
+{
+    const struct rlimit none = {0};
+    int number = 6, fd = 0;
+
+    if (setrlimit(RLIMIT_NPROC, &none) || (geteuid() == 0 && setuid(NOBODY)))
+        return 1;
+    if (run_patiently(add_one, drop, &number) || errno != EAGAIN || dropped != 1 || number != 6)
+        return 2;
+    if (open_patiently(open_self, drop, NULL, &fd) || errno != EAGAIN || dropped != 2 || fd != -1)
+        return 3;
+    return 0;
+}
+
+static void test_work_without_a_thread_fails_and_is_dropped(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    if (child == 0)
+        _exit(try_without_threads());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
 }
 
 /* ---- pages that are held back ---- */
@@ -236,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_work_that_ends_belongs_to_the_caller),
         cmocka_unit_test(test_file_that_is_opened_apart_is_open_here),
+        cmocka_unit_test(test_work_without_a_thread_fails_and_is_dropped),
         cmocka_unit_test(test_read_of_a_held_page_fails_and_so_do_all_later_ones),
         cmocka_unit_test(test_signal_ends_a_read_that_is_held),
         cmocka_unit_test(test_work_that_hangs_is_left_and_dropped_later),
