@@ -144,6 +144,15 @@ static double error_by_chance(const struct estimate *estimate, struct estimate_s
     return estimate->scaled * poisson_half_width(hits) / hits;
 }
 
+/* True if only exact windows saw hits, and the target may have had more outside of them: it worked
+ * there, or its work is unknown. Windows without hits do not tell how much a hit would be. */
+static bool is_exact_alone(const struct estimate *estimate, struct estimate_span all)
+{
+    bool is_all = all.work > 0 && all.work <= estimate->exact_work;
+
+    return estimate->exact > 0 && !(estimate->scaled > 0) && !is_all;
+}
+
 double estimate_error(const struct estimate *estimate, struct estimate_span all)
 {
     uint64_t windows = windows_that_tell(estimate, all);
@@ -151,7 +160,8 @@ double estimate_error(const struct estimate *estimate, struct estimate_span all)
 
     if (all.ns <= estimate->exact_ns)
         return 0;
-    if (is_unseen(estimate, all) || (windows < WINDOWS_MIN && !is_the_work(estimate, all)))
+    if (is_unseen(estimate, all) || is_exact_alone(estimate, all) ||
+        (windows < WINDOWS_MIN && !is_the_work(estimate, all)))
         return NAN;
     by_windows = windows < WINDOWS_MIN
                      ? 0

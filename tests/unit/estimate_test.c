@@ -275,6 +275,24 @@ static void test_work_outside_of_all_windows_has_an_unknown_error(void **state)
     assert_false(isnan(estimate_error(&estimate, span(1400, 550))));
 }
 
+/* Scaled windows without hits do not make the hits of exact windows the whole total, unless the
+ * target did all its work in exact windows. */
+static void test_hits_of_exact_windows_alone_have_an_unknown_error(void **state)
+{
+    struct estimate estimate = {0};
+
+    (void)state;
+    estimate_add(&estimate, span(100, 50), 100 * MS, 7, 2);
+    for (int i = 0; i < 10; i++)
+        estimate_add(&estimate, span(10, 5), 100 * MS, 0, 0);
+    assert_true(estimate_total(&estimate, span(1100, 550)) == 7);
+    assert_true(isnan(estimate_error(&estimate, span(1100, 550))));
+    assert_true(isnan(estimate_error(&estimate, span(1100, 0))));
+    assert_true(estimate_error(&estimate, span(1100, 50)) == 0);
+    estimate_add(&estimate, span(10, 5), 100 * MS, 1, 1);
+    assert_true(estimate_error(&estimate, span(1200, 600)) > 0);
+}
+
 /* The last stratum extends beyond the end, or no window sampled it: the time that truly passed
  * counts, in the total and in the interval. */
 static void test_total_covers_the_time_that_truly_passed(void **state)
@@ -312,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_hits_that_are_alike_by_chance_are_not_certain),
         cmocka_unit_test(test_hits_of_one_window_have_an_unknown_error),
         cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
+        cmocka_unit_test(test_hits_of_exact_windows_alone_have_an_unknown_error),
         cmocka_unit_test(test_total_covers_the_time_that_truly_passed),
     };
 
