@@ -70,9 +70,7 @@ struct elf_file *vm_executable(struct vm *vm, struct error *error)
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
 
     if (!file && mappings_lack_parser(vm->mappings))
-        error_set(error, ERROR_FAILED,
-                  "can't start a process that parses the executable of process %d: " CHILD_ADVICE,
-                  vm->pid);
+        child_refused("a process that parses the executable", vm->pid, error);
     else if (!file)
         error_set(error, ERROR_FAILED, "the executable of process %d can't be found in its memory",
                   vm->pid);

@@ -94,15 +94,14 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
     int result;
 
     own->pid = pid;
-    if (!run_patiently(identify, free, own))
-        return errno == EAGAIN
-                   ? error_set(error, ERROR_FAILED,
-                               "can't start a thread to read the executable of process %d: %s",
-                               (int)pid, CHILD_ADVICE)
-                   : error_set(error, ERROR_UNSUPPORTED,
-                               "the executable of process %d can't be read: its file server does "
-                               "not answer",
-                               (int)pid);
+    if (!run_patiently(identify, free, own)) {
+        if (errno == EAGAIN)
+            return child_refused("a thread to read the executable", pid, error);
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the executable of process %d can't be read: its file server does not "
+                         "answer",
+                         (int)pid);
+    }
     result = result_of(own, build, error);
     free(own);
     return result;

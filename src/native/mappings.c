@@ -224,9 +224,7 @@ struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *er
             error_set(error, ERROR_UNSUPPORTED,
                       "process %d holds the lock of its memory map, which can't be read", (int)pid);
         else if (errno == EAGAIN)
-            error_set(error, ERROR_FAILED,
-                      "can't start a thread to read the mappings of process %d: " CHILD_ADVICE,
-                      (int)pid);
+            child_refused("a thread to read the mappings", pid, error);
         else
             error_set(error, ERROR_NO_PROCESS,
                       "process %d does not exist, or has no memory of its own", (int)pid);

@@ -367,7 +367,7 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return size == 0 || is_same_memory(process);
 }
 
-/* Read the mapped ones of at most SPANS spans, not all of which are filled. */
+/* Read those of at most SPANS spans that are mapped. Some are not filled. */
 static void read_mapped(struct process_memory *process, struct memory_span *spans, size_t count)
 {
     struct memory_span mapped[SPANS];

@@ -21,6 +21,12 @@ void child_begin(const char *name, int *kept, size_t count)
     descriptors_keep_only(kept, count);
 }
 
+int child_refused(const char *what, pid_t pid, struct error *error)
+{
+    return error_set(error, ERROR_FAILED, "can't start %s of process %d: %s", what, (int)pid,
+                     CHILD_ADVICE);
+}
+
 /* Start processes that live until the other end of the pipe `fds` is closed. Return how many of
  * `count` were started, with errno if these are fewer. */
 static int start_waiting(const int fds[2], pid_t *children, int count)
@@ -64,8 +70,7 @@ int child_check_room(struct error *error)
 {
     int code = child_room();
 
-    return code ? error_set(error, ERROR_FAILED,
-                            "can't start the processes that read a VM: %s: " CHILD_ADVICE,
-                            strerror(code))
+    return code ? error_set(error, ERROR_FAILED, "can't start the processes that read a VM: %s: %s",
+                            strerror(code), CHILD_ADVICE)
                 : 0;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "util/error.h"
 
@@ -13,6 +14,10 @@ void child_begin(const char *name, int *kept, size_t count);
 /* What to do where no process or thread can be started. */
 #define CHILD_ADVICE                                                                               \
     "raise the limit of processes: pids.max of the control group, or RLIMIT_NPROC (ulimit -u)"
+
+/* Set the error of a process or thread that can't be started: "a thread to read the mappings", of
+ * process `pid`. Return -1. */
+int child_refused(const char *what, pid_t pid, struct error *error);
 
 /* Check that this program can start as many more processes and threads as reading a VM takes.
  * Return 0, or the errno of the one that can't be started. */

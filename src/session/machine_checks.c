@@ -151,6 +151,17 @@ static void check_numbers(struct findings *findings)
                          "that of a container: samples carry process ids of the host");
 }
 
+static void check_processes(struct findings *findings)
+{
+    int code = child_room();
+
+    if (code)
+        findings_missing(findings, "processes", ERROR_FAILED, CHILD_ADVICE,
+                         "those that read a VM can't be started: %s", strerror(code));
+    else
+        findings_ok(findings, "processes", "those that read a VM can be started");
+}
+
 /* ---- speed ---- */
 
 static void check_rate(struct findings *findings)
@@ -181,17 +192,6 @@ static bool is_fast_clock(const char *name)
         if (strcmp(name, fast[i]) == 0)
             return true;
     return false;
-}
-
-static void check_processes(struct findings *findings)
-{
-    int code = child_room();
-
-    if (code)
-        findings_missing(findings, "processes", ERROR_FAILED, CHILD_ADVICE,
-                         "those that read a VM can't be started: %s", strerror(code));
-    else
-        findings_ok(findings, "processes", "those that read a VM can be started");
 }
 
 static void check_clocksource(struct findings *findings)

@@ -52,7 +52,7 @@ bool state_functions_know(const struct state_functions *functions, enum state_fu
 /* A number that changes when functions are added. */
 uint32_t state_functions_version(const struct state_functions *functions);
 
-/* Does garbage_collect() still have a full sweep ahead at this address in it
- * (native/reachability.h)? CALL_UNKNOWN if its paths are unknown. */
+/* Tell whether garbage_collect() still has a full sweep ahead when it is at this address
+ * (native/reachability.h). CALL_UNKNOWN if its paths are unknown. */
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address);

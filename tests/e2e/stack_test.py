@@ -112,6 +112,6 @@ class Stacks:
         dirty = {s: n for s, n in stacks.items() if s[0].startswith("[dirty cpu ")}
         # The rest is the scheduler's own: it waits for work and is woken.
         nif = {s: n for s, n in dirty.items() if "burn" in s or "spin" in s}
-        self.assertGreater(self.share(dirty, nif.__contains__), 0.8)
+        self.assertGreater(self.share(dirty, nif.__contains__), 0.9)
         self.assertGreater(self.share(nif, lambda s: "phases:phase_dirty_nif/1" in s), 0.98)
         self.assert_called(dirty, "spin_nif:dirty_spin/1", "erts_call_dirty_nif")

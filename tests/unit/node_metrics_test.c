@@ -130,10 +130,9 @@ struct read {
     const struct node_series *resident, *table;
 };
 
-static struct read read_metrics(int fd)
+static struct read read_whole(int fd)
 {
     struct read read = {.profile = profile_new()};
-    const struct node_metrics *metrics;
     struct sample sample;
     struct error error;
     bool cut;
@@ -142,7 +141,14 @@ static struct read read_metrics(int fd)
     assert_non_null(read.recording);
     while (recording_next(read.recording, read.profile, &sample, &cut, &error) > 0)
         ;
-    metrics = recording_get_node_metrics(read.recording);
+    return read;
+}
+
+static struct read read_metrics(int fd)
+{
+    struct read read = read_whole(fd);
+    const struct node_metrics *metrics = recording_get_node_metrics(read.recording);
+
     assert_int_equal(metrics->count, 2);
     read.resident = &metrics->of[0];
     read.table = &metrics->of[1];
@@ -248,25 +254,19 @@ static void test_joined_recording_counts_the_readings_that_it_leaves_out(void **
     enum { OF_ONE = 3000 };
     const struct join_part parts[] = {{recording_of_tables("one", OF_ONE), "one"},
                                       {recording_of_tables("two", OF_ONE), "two"}};
-    struct profile *profile = profile_new();
-    struct recording *recording;
-    struct sample sample;
+    struct read read;
     struct error error;
-    bool cut;
     int fd;
 
     (void)state;
     if (recording_join(parts, 2, &(struct join_options){.order = JOIN_BY_TIME}, memory_file(), &fd,
                        &error))
         fail_msg("%s", error.text);
-    recording = recording_open(fd, "test", &error);
-    while (recording_next(recording, profile, &sample, &cut, &error) > 0)
-        ;
-    assert_int_equal(recording_get_node_metrics(recording)->count, NODE_SERIES_MAX);
-    assert_int_equal(recording_get_totals(recording)->losses[LOSS_METRICS],
+    read = read_whole(fd);
+    assert_int_equal(recording_get_node_metrics(read.recording)->count, NODE_SERIES_MAX);
+    assert_int_equal(recording_get_totals(read.recording)->losses[LOSS_METRICS],
                      2 * OF_ONE - NODE_SERIES_MAX);
-    recording_close(recording);
-    profile_free(profile);
+    close_read(&read);
 }
 
 /* More readings than a chunk can have. */

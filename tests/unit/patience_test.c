@@ -95,8 +95,7 @@ static void test_file_that_is_opened_apart_is_open_here(void **state)
 
 /* ---- no thread ---- */
 
-/* In a process of its own, as a user who may have no more processes: return 0 if work fails as one
- * for which there is no thread. */
+/* Become a user who may start no thread. Return 0 if work then fails with EAGAIN and is dropped. */
 static int try_without_threads(void)
 {
     const struct rlimit none = {0};
