@@ -496,6 +496,7 @@ static void add_histograms(const struct event_probes *probes, const struct event
 {
     for (int i = 0; i < event->kind->histogram_count; i++) {
         struct histogram *sum = &histograms[i].histogram;
+        bool is_time = event->kind->histograms[i].unit == UNIT_NS;
         struct wire_histogram counted;
 
         programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
@@ -503,10 +504,10 @@ static void add_histograms(const struct event_probes *probes, const struct event
         if (counted.max > sum->max)
             sum->max = counted.max;
         for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
-            bool is_time = event->kind->histograms[i].unit == UNIT_NS;
             double scale =
                 window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
 
+            histograms[i].seen += counted.buckets[b];
             sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale * correction);
         }
     }
@@ -534,6 +535,8 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
         add_sum(probes, of, v, &counts, summary);
     add_cost(probes, of, summary);
     add_histograms(probes, of, correction, histograms);
-    for (int i = 0; i < of->kind->tally_count; i++)
+    for (int i = 0; i < of->kind->tally_count; i++) {
+        tallies[i].seen += counts.tallies[i];
         tallies[i].count += (uint64_t)llround((double)counts.tallies[i] * tally_scale);
+    }
 }

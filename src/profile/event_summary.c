@@ -65,6 +65,7 @@ static void encode_histogram(const struct event_histogram *named, struct buffer 
         count--;
     buffer_varint(bytes, named->name);
     buffer_varint(bytes, named->unit);
+    buffer_varint(bytes, named->seen);
     buffer_varint(bytes, histogram->max);
     buffer_varint(bytes, count);
     for (uint32_t i = 0; i < count; i++)
@@ -95,6 +96,7 @@ void event_summary_encode(const struct profile *profile, const struct event_summ
     for (size_t i = 0; i < summary->tally_count; i++) {
         buffer_varint(bytes, summary->tallies[i].name);
         buffer_varint(bytes, summary->tallies[i].count);
+        buffer_varint(bytes, summary->tallies[i].seen);
     }
 }
 
@@ -118,6 +120,7 @@ static void decode_histogram(struct cursor *cursor, const struct profile *profil
 
     named->name = decode_string(cursor, profile);
     named->unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
+    named->seen = decode_number(cursor);
     named->histogram.max = decode_number(cursor);
     count = cursor_varint(cursor, LOG_HISTOGRAM_BUCKETS, "histogram has too many buckets");
     for (uint64_t i = 0; i < count; i++)
@@ -148,6 +151,7 @@ static const struct event_tally *decode_tallies(struct cursor *cursor,
     for (size_t i = 0; i < *count && !cursor->problem; i++) {
         list[i].name = decode_string(cursor, profile);
         list[i].count = decode_number(cursor);
+        list[i].seen = decode_number(cursor);
     }
     return list;
 }

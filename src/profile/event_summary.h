@@ -38,6 +38,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, double percent)
 struct event_histogram {
     string_id name; /* "pause, minor" */
     uint32_t unit;  /* enum unit */
+    uint64_t seen;  /* how many of the numbers were seen, not scaled */
     struct histogram histogram;
 };
 
@@ -45,6 +46,7 @@ struct event_histogram {
 struct event_tally {
     string_id name; /* "out of reductions" */
     uint64_t count;
+    uint64_t seen; /* as in a histogram */
 };
 
 struct event_summary {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 9. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 10. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       9
+ *      version   u32       10
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -29,9 +29,9 @@
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
- * of histograms (64 at most), each: varints name, unit, greatest number, count of buckets (256 at
- * most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
- * count. The newest summary of an event is valid.
+ * of histograms (64 at most), each: varints name, unit, seen, greatest number, count of buckets (256
+ * at most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
+ * count, seen. The newest summary of an event is valid.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
  * wait_ns, sampled_ns (profile/threads.h). The newest chunk is valid; it has all threads.
@@ -94,7 +94,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    9
+#define RECORDING_VERSION    10
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

@@ -52,48 +52,51 @@ static uint64_t join_errors(uint64_t one, uint64_t other)
 }
 
 /* The histogram with this name, added if it is absent; NULL if there is no room for it. */
-static struct histogram *histogram_named(struct event_summary *summary, string_id name,
-                                         uint32_t unit)
+static struct event_histogram *histogram_named(struct event_summary *summary, string_id name,
+                                               uint32_t unit)
 {
     struct event_histogram *list = (struct event_histogram *)summary->histograms;
 
     for (size_t i = 0; i < summary->histogram_count; i++)
         if (list[i].name == name)
-            return &list[i].histogram;
+            return &list[i];
     if (summary->histogram_count == EVENT_HISTOGRAMS_MAX)
         return NULL;
     list = xreallocarray(list, summary->histogram_count + 1, sizeof(*list));
     list[summary->histogram_count] = (struct event_histogram){.name = name, .unit = unit};
     summary->histograms = list;
-    return &list[summary->histogram_count++].histogram;
+    return &list[summary->histogram_count++];
 }
 
 static void join_histogram(struct event_summary *summary, string_id name,
                            const struct event_histogram *next)
 {
-    struct histogram *histogram = histogram_named(summary, name, next->unit);
+    struct event_histogram *named = histogram_named(summary, name, next->unit);
 
-    if (!histogram)
+    if (!named)
         return;
+    add(&named->seen, next->seen);
     for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
-        add(&histogram->buckets[i], next->histogram.buckets[i]);
-    if (histogram->max < next->histogram.max)
-        histogram->max = next->histogram.max;
+        add(&named->histogram.buckets[i], next->histogram.buckets[i]);
+    if (named->histogram.max < next->histogram.max)
+        named->histogram.max = next->histogram.max;
 }
 
-static void join_tally(struct event_summary *summary, string_id name, uint64_t count)
+static void join_tally(struct event_summary *summary, string_id name,
+                       const struct event_tally *next)
 {
     struct event_tally *list = (struct event_tally *)summary->tallies;
 
     for (size_t i = 0; i < summary->tally_count; i++)
         if (list[i].name == name) {
-            add(&list[i].count, count);
+            add(&list[i].count, next->count);
+            add(&list[i].seen, next->seen);
             return;
         }
     if (summary->tally_count == EVENT_TALLIES_MAX)
         return;
     list = xreallocarray(list, summary->tally_count + 1, sizeof(*list));
-    list[summary->tally_count++] = (struct event_tally){.name = name, .count = count};
+    list[summary->tally_count++] = (struct event_tally){name, next->count, next->seen};
     summary->tallies = list;
 }
 
@@ -118,8 +121,7 @@ void event_summaries_join(struct event_summaries *summaries, event_id event,
         join_histogram(summary, profile_remap_string(remap, next->histograms[i].name),
                        &next->histograms[i]);
     for (size_t i = 0; i < next->tally_count; i++)
-        join_tally(summary, profile_remap_string(remap, next->tallies[i].name),
-                   next->tallies[i].count);
+        join_tally(summary, profile_remap_string(remap, next->tallies[i].name), &next->tallies[i]);
 }
 
 /* ---- threads ---- */

@@ -377,6 +377,8 @@ void wall_add_summary(const struct wall *wall, struct event_summary *summary,
     for (int i = 0; i < WALL_TALLIES; i++)
         tallies[i].count += wall->tallies[i];
     tallies[WALL_OTHERS].count += wall->others;
+    for (int i = 0; i < WALL_TALLIES; i++)
+        tallies[i].seen = tallies[i].count;
 }
 
 /* Return the sweeps of a target that runs; NULL if it is not swept, or has ended. */

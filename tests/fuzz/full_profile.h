@@ -221,9 +221,9 @@ static inline struct sample full_sample(const struct full_profile *full, event_i
 static inline void full_put_summary(const struct full_profile *full,
                                     struct recording_writer *writer, event_id event)
 {
-    struct event_histogram histogram = {profile_string_z(full->profile, "pause"), UNIT_NS, {0}};
+    struct event_histogram histogram = {profile_string_z(full->profile, "pause"), UNIT_NS, 4, {0}};
     struct event_tally tally = {profile_string_z(full->profile, "put off"),
-                                full_number(full, FULL_HUGE_COUNTS, 5)};
+                                full_number(full, FULL_HUGE_COUNTS, 5), 5};
     struct event_summary summary = {
         .event = event,
         .hits = full_number(full, FULL_HUGE_COUNTS, 1234),

@@ -82,9 +82,11 @@ static void test_selected_event_is_written_alone_with_its_counts(void **state)
                                  "\"reclaimed\": 1000, \"binaries\": 0, \"heap-before\": 0, "
                                  "\"heap-after\": 0}"));
     assert_non_null(strstr(text, "{\"type\": \"counted\", \"event\": \"gc\", \"hits\": "));
-    assert_non_null(strstr(text, "\"histograms\": [{\"name\": \"pause, \\\"minor\\\"\", "
-                                 "\"unit\": \"ns\", \"max\": 500000, \"buckets\": [["));
-    assert_non_null(strstr(text, "\"tallies\": [{\"name\": \"put off\", \"count\": 5}]"));
+    assert_non_null(strstr(text,
+                           "\"histograms\": [{\"name\": \"pause, \\\"minor\\\"\", "
+                           "\"unit\": \"ns\", \"seen\": 2, \"max\": 500000, \"buckets\": [["));
+    assert_non_null(
+        strstr(text, "\"tallies\": [{\"name\": \"put off\", \"count\": 5, \"seen\": 3}]"));
     free(text);
 }
 

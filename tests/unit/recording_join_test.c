@@ -150,9 +150,11 @@ static void test_counts_of_recordings_are_added_up(void **state)
     assert_true(summary->errors[1] == EVENT_ERROR_UNKNOWN);
     assert_int_equal(summary->histogram_count, 1);
     assert_int_equal(histogram_count(&summary->histograms[0].histogram), 12);
+    assert_int_equal(summary->histograms[0].seen, 6);
     assert_int_equal(summary->histograms[0].histogram.max, 500000);
     assert_int_equal(summary->tally_count, 1);
     assert_int_equal(summary->tallies[0].count, 15);
+    assert_int_equal(summary->tallies[0].seen, 9);
     assert_null(recording_get_summary(recording, 1));
     assert_int_equal(threads->count, 1);
     assert_int_equal(threads->list[0].from, 0);

@@ -639,8 +639,8 @@ static void test_event_after_the_first_sample_is_refused(void **state)
 static void test_newest_summary_of_an_event_counts(void **state)
 {
     struct small_profile small;
-    struct event_histogram histograms[2] = {{.unit = UNIT_NS}, {.unit = UNIT_WORDS}};
-    struct event_tally tallies[2] = {{.count = 19}, {.count = UINT64_MAX}};
+    struct event_histogram histograms[2] = {{.unit = UNIT_NS, .seen = 7}, {.unit = UNIT_WORDS}};
+    struct event_tally tallies[2] = {{.count = 19, .seen = 2}, {.count = UINT64_MAX}};
     struct event_summary summary = {
         .event = 1, .hits = 5, .histograms = histograms, .histogram_count = 2};
     struct recording_writer *writer;
@@ -697,13 +697,13 @@ static void test_summary_that_breaks_a_rule_is_refused_by_name(void **state)
         RECORD("\x00", "summary without an event"),
         RECORD("\x02", "event is not defined"),
         RECORD("\x01" SUMS "\x41", "too many histograms"),
-        RECORD("\x01" SUMS "\x01\x02\x01\x00\x00", "string is not defined"),
-        RECORD("\x01" SUMS "\x01\x01\x00\x00\x00", "unknown unit"),
-        RECORD("\x01" SUMS "\x01\x01\x05\x00\x00", "unknown unit"),
-        RECORD("\x01" SUMS "\x01\x01\x01\x00\x81\x02", "too many buckets"),
-        RECORD("\x01" SUMS "\x01\x01\x01\x00\x01", "cut off"),
+        RECORD("\x01" SUMS "\x01\x02\x01\x00\x00\x00", "string is not defined"),
+        RECORD("\x01" SUMS "\x01\x01\x00\x00\x00\x00", "unknown unit"),
+        RECORD("\x01" SUMS "\x01\x01\x05\x00\x00\x00", "unknown unit"),
+        RECORD("\x01" SUMS "\x01\x01\x01\x00\x00\x81\x02", "too many buckets"),
+        RECORD("\x01" SUMS "\x01\x01\x01\x00\x00\x01", "cut off"),
         RECORD("\x01" SUMS "\x00\x41", "too many tallies"),
-        RECORD("\x01" SUMS "\x00\x01\x02\x00", "string is not defined"),
+        RECORD("\x01" SUMS "\x00\x01\x02\x00\x00", "string is not defined"),
         RECORD("\x01" SUMS "\x00\x01\x01", "cut off"),
         RECORD("\x01" SUMS "\x00\x00\x00", "left over"),
     };
@@ -846,7 +846,7 @@ static void test_other_versions_and_other_files_have_own_messages(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 9"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads version 10"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

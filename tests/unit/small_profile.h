@@ -167,10 +167,11 @@ static inline void small_profile_add_events(struct small_profile *small)
     small->histogram = (struct event_histogram){
         .name = profile_string_z(p, "pause, \"minor\""),
         .unit = UNIT_NS,
+        .seen = 2,
     };
     histogram_add(&small->histogram.histogram, 1000, 3);
     histogram_add(&small->histogram.histogram, 500000, 1);
-    small->tally = (struct event_tally){profile_string_z(p, "put off"), 5};
+    small->tally = (struct event_tally){profile_string_z(p, "put off"), 5, 3};
     small->summary = (struct event_summary){
         .event = gc,
         .hits = 1234,

@@ -150,6 +150,7 @@ static void put_histograms(struct json *json, const struct profile *profile,
         json_open(json, NULL, '{');
         json_text(json, "name", profile_text(profile, histogram->name));
         json_text(json, "unit", unit_name(histogram->unit));
+        json_number(json, "seen", histogram->seen);
         json_number(json, "max", histogram->histogram.max);
         json_open(json, "buckets", '[');
         for (uint32_t bucket = 0; bucket < LOG_HISTOGRAM_BUCKETS; bucket++) {
@@ -174,6 +175,7 @@ static void put_tallies(struct json *json, const struct profile *profile,
         json_open(json, NULL, '{');
         json_text(json, "name", profile_text(profile, summary->tallies[i].name));
         json_number(json, "count", summary->tallies[i].count);
+        json_number(json, "seen", summary->tallies[i].seen);
         json_close(json, '}');
     }
     json_close(json, ']');

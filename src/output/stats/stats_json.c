@@ -81,6 +81,7 @@ static void put_histogram(struct json *json, const char *name, const struct even
     json_open(json, name, '{');
     json_text(json, "unit", unit_name(named->unit));
     json_number(json, "count", histogram_count(histogram));
+    json_number(json, "seen", named->seen);
     json_number(json, "p50", histogram_percentile(histogram, 50));
     json_number(json, "p99", histogram_percentile(histogram, 99));
     json_number(json, "max", histogram->max);
@@ -143,6 +144,11 @@ static void put_tallies(struct json *json, const struct profile *profile,
     for (size_t i = 0; i < summary->tally_count; i++)
         json_number(json, profile_text(profile, summary->tallies[i].name),
                     summary->tallies[i].count);
+    json_close(json, '}');
+    json_open_lines(json, "tallies_seen", '{');
+    for (size_t i = 0; i < summary->tally_count; i++)
+        json_number(json, profile_text(profile, summary->tallies[i].name),
+                    summary->tallies[i].seen);
     json_close(json, '}');
 }
 

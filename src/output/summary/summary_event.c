@@ -311,7 +311,7 @@ static void write_counted(FILE *file, const struct profile *profile,
     for (size_t i = 0; i < summary->tally_count; i++) {
         if (!summary->tallies[i].count)
             continue;
-        buffer_text(&text, amount_text(summary->tallies[i].count, UNIT_COUNT).text);
+        event_count_text(summary->tallies[i].count, summary->tallies[i].seen, &text);
         write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
     }
     buffer_free(&text);

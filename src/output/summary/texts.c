@@ -76,11 +76,18 @@ void event_sum_text(const struct event_summary *summary, uint32_t value, enum un
         buffer_text(text, " (windows are too few or too short: raise --budget or record longer)");
 }
 
+void event_count_text(uint64_t count, uint64_t seen, struct buffer *text)
+{
+    buffer_text(text, amount_text(count, UNIT_COUNT).text);
+    if (seen != count)
+        buffer_format(text, " (%s seen)", number_text(seen).text);
+}
+
 void event_histogram_text(const struct event_histogram *named, struct buffer *text)
 {
     const struct histogram *histogram = &named->histogram;
 
-    buffer_text(text, amount_text(histogram_count(histogram), UNIT_COUNT).text);
+    event_count_text(histogram_count(histogram), named->seen, text);
     buffer_format(text, ", p50 %s",
                   amount_text(histogram_percentile(histogram, 50), named->unit).text);
     buffer_format(text, ", p99 %s",
