@@ -58,6 +58,8 @@ static const double FIT = 0.8;
 static const double CUT = 8;
 
 static const double STACKS_PART = 1.0 / 3;
+/* The time over which a limit of stacks holds, in ns. */
+static const double BURST = 100e6;
 
 /* Assumed until they are measured, in ns. */
 static const double ATTACHING_COST = 200e3;
@@ -400,12 +402,13 @@ bool budget_is_continuous(const struct budget *budget, unsigned number)
     return group->state == OPEN && group->continuous;
 }
 
-double budget_stacks(const struct budget *budget, unsigned number, double stack_ns)
+double budget_stacks(const struct budget *budget, unsigned number, double stack_ns, double most)
 {
     const struct group *group = &budget->groups[number];
     double open = group->continuous ? 1 : group->window / group->length;
+    double of_burst = group->continuous ? 1 : fmin(group->window / BURST, 1);
 
-    return STACKS_PART * group->share / open / stack_ns;
+    return fmin(STACKS_PART * group->share / open / stack_ns, most / of_burst);
 }
 
 struct budget_status budget_status(const struct budget *budget, unsigned number)

@@ -73,8 +73,10 @@ void budget_retire(struct budget *budget, unsigned group);
 /* True if hits have a scale of 1: the group is open, and to stay so. */
 bool budget_is_continuous(const struct budget *budget, unsigned group);
 
-/* The number of stacks, at `stack_ns` each, that a group may take in a second of open time. */
-double budget_stacks(const struct budget *budget, unsigned group, double stack_ns);
+/* The number of stacks, at `stack_ns` each, that a group may take in a second of open time: as many
+ * as its share pays for, and at most `most` a second over each 100 ms. A short window may take all
+ * stacks of its 100 ms. */
+double budget_stacks(const struct budget *budget, unsigned group, double stack_ns, double most);
 
 struct budget_status {
     double income;    /* ns a second, of all groups together */

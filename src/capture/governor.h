@@ -56,7 +56,7 @@ struct governor_options {
     pid_t pid;
     double part;                           /* share of the target's CPU time for probes: 0.01 */
     double stack_ns;                       /* approximate cost of a stack */
-    double stacks_per_second;              /* per group, at most */
+    double stacks_per_second;              /* per group, at most, over each 100 ms */
     const struct calibration *calibration; /* copied */
     struct governor_callbacks callbacks;
 };

@@ -100,6 +100,21 @@ static void set_open(struct group *group, enum wire_open open)
     callbacks->open(callbacks->context, group->number, open);
 }
 
+/* Set the period of samples so that they stay within their part of the budget. */
+static void set_period(struct group *group)
+{
+    const struct governor_options *options = &group->governor->options;
+    double stacks = budget_stacks(group->governor->budget, group->number, options->stack_ns,
+                                  options->stacks_per_second);
+    double period;
+
+    period = stacks > 0 ? fmax(group->size_per_second / stacks, 1) : (double)GROUP_FIRST_PERIOD;
+    if (fabs(period - (double)group->period) < 0.1 * (double)group->period)
+        return;
+    group->period = (uint64_t)period;
+    options->callbacks.period(options->callbacks.context, group->number, group->period);
+}
+
 static void opened(struct group *group, struct probe_links *links, uint64_t took, double cost)
 {
     struct governor *governor = group->governor;
@@ -110,6 +125,9 @@ static void opened(struct group *group, struct probe_links *links, uint64_t took
     cost += group_take_cost(group, &counts); /* of hits after the last window */
     budget_opened(governor->budget, group->number, clock_ns(CLOCK_MONOTONIC), took, cost);
     continuous = budget_is_continuous(governor->budget, group->number);
+    /* The last window may have been much longer, with fewer stacks a second. */
+    if (group->size_per_second > 0)
+        set_period(group);
     set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
     group->first = look_at(group);
     group->charged_time = group->first.time;
@@ -318,21 +336,6 @@ double group_take_cost(struct group *group, const struct probe_counts *counts)
     estimated = (double)runs * (group->trap_ns + group->program_ns);
     governor->cost += estimated;
     return estimated * cost_factor_get(&governor->cost_factor);
-}
-
-/* Set the period of samples so that they stay within their part of the budget. */
-static void set_period(struct group *group)
-{
-    const struct governor_options *options = &group->governor->options;
-    double stacks = budget_stacks(group->governor->budget, group->number, options->stack_ns);
-    double period;
-
-    stacks = fmin(stacks, options->stacks_per_second);
-    period = stacks > 0 ? fmax(group->size_per_second / stacks, 1) : (double)GROUP_FIRST_PERIOD;
-    if (fabs(period - (double)group->period) < 0.1 * (double)group->period)
-        return;
-    group->period = (uint64_t)period;
-    options->callbacks.period(options->callbacks.context, group->number, group->period);
 }
 
 void group_charge(struct group *group, uint64_t now, const struct probe_counts *counts)

@@ -22,8 +22,8 @@
 struct bpf_program;
 struct programs;
 
-/* The most samples with stacks that an event may take of a target a second, even if the budget has
- * room for more. */
+/* The most samples with stacks that an event may take of a target a second, over each 100 ms, even
+ * if the budget has room for more. */
 enum { STACKS_PER_SECOND = 2000 };
 
 struct programs_options {

@@ -488,12 +488,32 @@ static void test_stacks_cost_their_part_of_the_share(void **state)
         double open, stacks;
 
         run(s, 60 * SECOND);
-        stacks = budget_stacks(s->budget, 0, stack_ns);
+        stacks = budget_stacks(s->budget, 0, stack_ns, 1e9);
         finish(s);
         open = (double)s->groups[0].covered / (60.0 * 1e9);
         assert_near(stacks * open * stack_ns / 1e9, PART / 3, PART / 10);
         simulation_free(s);
     }
+}
+
+/* The limit of stacks holds over 100 ms: a window of 2 ms may take as many as one of 100 ms. */
+static void test_short_windows_take_all_stacks_of_100_ms(void **state)
+{
+    struct simulation *s;
+    struct budget_status status;
+    double window;
+
+    (void)state;
+    steady_rate = 1e6;
+    s = simulate(steady, 1, 1, 1);
+    assert_true(budget_stacks(s->budget, 0, 1e-3, 2000) == 2000);
+    run(s, 60 * SECOND);
+    status = budget_status(s->budget, 0);
+    finish(s);
+    window = (double)s->groups[0].covered / (double)status.windows;
+    assert_true(window < 50e6);
+    assert_near(budget_stacks(s->budget, 0, 1e-3, 2000) * window / 1e9, 200, 60);
+    simulation_free(s);
 }
 
 int main(void)
@@ -508,6 +528,7 @@ int main(void)
         cmocka_unit_test(test_probes_of_an_idle_target_stay_attached),
         cmocka_unit_test(test_mean_total_of_bursty_loads_is_the_true_total),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
+        cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
         cmocka_unit_test(test_many_cpus_give_at_most_10_windows_a_second),
     };
 

@@ -26,6 +26,8 @@ struct profiler {
     uint64_t hits;                 /* in windows, not scaled */
     int windows;
     uint64_t period;
+    uint64_t last_period;                /* the one before `period` */
+    uint64_t window_last, window_period; /* both, when the first window of a stratum began */
     bool open;
     _Atomic bool is_held; /* attaching would wait for the target */
     _Atomic int kept;     /* groups that were detached meanwhile */
@@ -48,6 +50,10 @@ static void set_open(void *context, unsigned group, enum wire_open open)
 
     (void)group;
     assert_true((open != WIRE_CLOSED) != profiler->open);
+    if (open == WIRE_OPEN_FOR_A_WINDOW && !profiler->window_period) {
+        profiler->window_period = profiler->period;
+        profiler->window_last = profiler->last_period;
+    }
     profiler->open = open != WIRE_CLOSED;
 }
 
@@ -56,6 +62,7 @@ static void set_period(void *context, unsigned group, uint64_t period)
     struct profiler *profiler = context;
 
     (void)group;
+    profiler->last_period = profiler->period;
     profiler->period = period;
 }
 
@@ -276,6 +283,21 @@ static void test_strata_of_an_expensive_group_add_up_to_all_time(void **state)
     assert_true(good);
 }
 
+/* A window may take all stacks of its stratum from its first hit on: it does not begin with the
+ * period of the group that was open all of the time. */
+static void test_window_begins_with_its_own_period(void **state)
+{
+    struct profiler *profiler = start(50000);
+
+    (void)state;
+    for (int i = 0; i < 100 && !profiler->window_period; i++)
+        usleep(100000);
+    governor_stop(profiler->governor);
+    assert_true(profiler->window_last > 1);
+    assert_in_range(profiler->window_period, 1, profiler->window_last / 4);
+    end(profiler);
+}
+
 /* After a hundredfold increase of the rate, the group is closed within 200 ms. The best of several
  * attempts counts, because the machine may be busy. */
 static void test_group_closes_within_200_ms_of_a_rate_jump(void **state)
@@ -420,6 +442,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheap_group_stays_open_and_counts_every_call),
         cmocka_unit_test(test_strata_of_an_expensive_group_add_up_to_all_time),
+        cmocka_unit_test(test_window_begins_with_its_own_period),
         cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),
         cmocka_unit_test(test_end_of_the_target_is_no_error),
         cmocka_unit_test(test_no_window_begins_while_the_target_is_held),
