@@ -29,7 +29,8 @@ struct code *code_new(struct vm *vm, struct error *error)
     else if (code_refresh(code, error) == 0) {
         if (code->normal_exit && code->live_count)
             return code;
-        error_set(error, ERROR_UNSUPPORTED, "the JIT's list of loaded code is empty");
+        error_set(error, ERROR_UNSUPPORTED,
+                  "the JIT's list of loaded code is empty, or can't be read to its end in time");
     }
     code_free(code);
     return NULL;
