@@ -120,10 +120,12 @@ def orphans(before):
 # ---- processes ----
 
 
-def of_all_processes(pattern, wanted):
-    """Return the entries of /proc/PID/... for which `wanted` is true."""
+def of_all_processes(name, wanted):
+    """Return the entries /proc/PID/NAME for which `wanted` is true. Entries that can't be read are
+    left out: processes end, and files of others may be on a server that has gone."""
     found = []
-    for path in Path("/proc").glob(pattern):
+    for process in Path("/proc").glob("[0-9]*"):
+        path = process / name
         try:
             found += [str(path)] if wanted(path) else []
         except OSError:
@@ -136,7 +138,7 @@ def processes():
     memory."""
     binary = os.stat(beamflame.BINARY)
     return [f"{path} lives on" for path in of_all_processes(
-        "[0-9]*/exe", lambda exe: os.path.samestat(os.stat(exe), binary))]
+        "exe", lambda exe: os.path.samestat(os.stat(exe), binary))]
 
 
 def perf_events():

@@ -89,7 +89,9 @@ class NodeMetrics:
         for allocator in memory["allocators"]:
             carriers = sum(allocator[key] for key in ("multi_block_carriers",
                                                       "single_block_carriers", "pooled_carriers"))
-            self.assertEqual(self.values("blocks", allocator["name"])[-1], allocator["blocks"])
+            # A node at rest still frees the last messages and timers.
+            self.assertAlmostEqual(self.values("blocks", allocator["name"])[-1],
+                                   allocator["blocks"], delta=4096)
             self.assertEqual(self.values("carriers", allocator["name"])[-1], carriers)
         grown = self.values("blocks", "ets_alloc")
         self.assertGreater(grown[-1] - grown[0], 100000 * 80)
