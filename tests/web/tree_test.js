@@ -40,9 +40,8 @@ test("the tree from the root has the stacks", () => {
     assert.equal(tree.total[0][node(tree, "a")], 11);
 });
 
-test("children lie side by side, in order, after their parents", () => {
-    const tree = treeOf(makeRecording(SAMPLES), { groupBy: ["status", "name"] });
-
+/** Assert that children lie side by side, in order, after their parents. */
+const assertOrder = (tree) => {
     for (let at = 0; at < tree.count; at++) {
         const own = Array.from({ length: tree.children[at] }, (_, i) => tree.first[at] + i);
         const names = own.map((child) => tree.names[tree.name[child]]);
@@ -50,6 +49,26 @@ test("children lie side by side, in order, after their parents", () => {
         assert.deepEqual(names, [...names].sort());
         assert.ok(own.every((child) => child > at && tree.parent[child] === at &&
             tree.depth[child] === tree.depth[at] + 1));
+    }
+};
+
+test("children lie side by side, in order, after their parents", () => {
+    assertOrder(treeOf(makeRecording(SAMPLES), { groupBy: ["status", "name"] }));
+});
+
+test("many siblings are in order in each form, and in a tree of a part of the samples", () => {
+    const samples = Array.from({ length: 60 }, (_, i) =>
+        ({ time: i, stack: `${i * 37 % 60};a;${i * 23 % 60}`, process: `p${i * 7 % 60}` }));
+    const recording = makeRecording(samples);
+
+    for (const form of ["stacks", "callers"]) {
+        for (const range of [null, { from: 20, to: 50 }]) {
+            const tree = treeOf(recording, { form, range, groupBy: ["name"] });
+
+            assertOrder(tree);
+            assert.equal(tree.total[0][0], range ? 30 : 60);
+            assert.equal(tree.count, 1 + 4 * tree.total[0][0]);
+        }
     }
 });
 

@@ -8,7 +8,7 @@ import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { shownStacks } from "#analysis/shown_stacks";
-import { countsSamples, scaleOf, sumUp } from "#analysis/sums";
+import { countsSamples, scaleOf, sumSquares, sumUp } from "#analysis/sums";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -90,8 +90,9 @@ function costs(recording, choice, weights, samples) {
  * @param {Uint32Array} samples
  */
 function sumStacks(recording, shown, weights, samples) {
-    const sums = sumUp(nodesOfSamples(recording, shown), shown.count, weights, samples);
-    const self = sums.weight, total = self.slice(), { samples: counts, squares } = sums;
+    const ids = nodesOfSamples(recording, shown);
+    const { weight: self, samples: counts } = sumUp(ids, shown.count, weights, samples);
+    const squares = sumSquares(ids, shown.count, weights, samples), total = self.slice();
 
     for (let node = shown.count - 1; node > 0; node--) {
         total[shown.parent[node]] += total[node];

@@ -76,9 +76,10 @@ function makeFunctions(recording) {
 
         of[id] = pairs.add(texts.add(symbol ? strings[symbol] : "[unknown]"), kinds[id]);
     }
-    const frame = new Uint32Array(pairs.count);
+    const { count } = pairs, frame = new Uint32Array(count);
 
     for (let id = of.length - 1; id > 0; id--)
         frame[of[id]] = id;
-    return { of, count: pairs.count, text: pairs.a, kind: Uint8Array.from(pairs.b), frame };
+    return { of, count, text: pairs.a.slice(0, count),
+        kind: Uint8Array.from(pairs.b.subarray(0, count)), frame };
 }

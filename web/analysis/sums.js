@@ -11,7 +11,6 @@ import { recordedMs } from "#analysis/time_axis";
  * @typedef {object} Sums by group
  * @property {Float64Array} weight
  * @property {Float64Array} samples number of samples with a weight
- * @property {Float64Array} squares the variance of `weight`, if samples hit a group by chance
  */
 
 /**
@@ -21,20 +20,37 @@ import { recordedMs } from "#analysis/time_axis";
  * @param {Uint32Array} samples
  * @returns {Sums}
  */
-export function sumUp(ids, count, weights, samples) {
-    const weight = new Float64Array(count), counts = new Float64Array(count), { of } = weights;
-    const squares = new Float64Array(count), isCount = countsSamples(weights);
+export function sumUp(ids, count, { of }, samples) {
+    const weight = new Float64Array(count), counts = new Float64Array(count);
 
     for (let i = 0; i < samples.length; i++) {
-        const sample = samples[i];
+        const sample = samples[i], id = ids[sample];
 
         if (of[sample]) {
-            weight[ids[sample]] += of[sample];
-            counts[ids[sample]]++;
-            squares[ids[sample]] += isCount ? Math.abs(of[sample]) : of[sample] * of[sample];
+            weight[id] += of[sample];
+            counts[id]++;
         }
     }
-    return { weight, samples: counts, squares };
+    return { weight, samples: counts };
+}
+
+/**
+ * The variance of the sums of sumUp(), if samples hit a group by chance.
+ *
+ * @param {Uint32Array} ids
+ * @param {number} count
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ */
+export function sumSquares(ids, count, weights, samples) {
+    const squares = new Float64Array(count), isCount = countsSamples(weights), { of } = weights;
+
+    for (let i = 0; i < samples.length; i++) {
+        const weight = of[samples[i]];
+
+        squares[ids[samples[i]]] += isCount ? Math.abs(weight) : weight * weight;
+    }
+    return squares;
 }
 
 /**

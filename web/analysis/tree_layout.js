@@ -1,139 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sorts the nodes of a tree: parents before children, siblings side by side. */
+/* Sorts the nodes of merged stacks: parents before children, siblings side by side. */
+import { sortedBy, startsOf } from "#analysis/counting_sort";
+
 /** @typedef {import("../types").Tree} Tree */
-/** @typedef {import("#analysis/sums").Sums} Sums */
+/** @typedef {import("#analysis/merging").Merged} Merged */
+/** @typedef {import("#analysis/node_labels").Labels} Labels */
+
+/* Insertion sorts so many siblings faster. */
+const FEW = 24;
 
 /**
- * Nodes in any order; node 0 is the whole.
+ * A tree without weights.
  *
- * @typedef {object} Nodes
- * @property {number} count
- * @property {ArrayLike<number>} parent
- * @property {Uint32Array} name
- * @property {Uint8Array} kind
- * @property {Uint32Array} frame
- * @property {Int32Array} ends by group of Alike: the node at which its stack ends, -1: none
+ * @typedef {Pick<Tree, "count" | "parent" | "first" | "children" | "depth" | "name" | "kind" |
+ *     "frame">} Shape
  */
 
 /**
- * @param {Nodes} nodes
- * @param {Uint32Array} ranks by name
- * @param {Sums[]} sides by group of Alike
- * @returns {Omit<Tree, "names" | "scale" | "weights">}
+ * @param {Merged} merged
+ * @param {Labels} labels
+ * @returns {{ shape: Shape, ends: Int32Array }} ends: as those of Merged, in the shape
  */
-export function layOut(nodes, ranks, sides) {
-    const { count, name, kind, frame, ends } = nodes;
-    const { place, parent, first, children, depth } = placeNodes(nodes, ranks);
-    const totals = sides.map((side) => sumNodes(side, ends, place, parent, count));
-    /** @type {(what: "self" | "total" | "samples") => [Float64Array, Float64Array | null]} */
-    const both = (what) => [totals[0][what], totals[1]?.[what] ?? null];
+export function layOut(merged, labels) {
+    const { order, ...links } = placeNodes(merged, labels), { count } = merged;
+    const name = new Uint32Array(count), kind = new Uint8Array(count);
+    const frame = new Uint32Array(count), place = new Uint32Array(count);
 
-    return {
-        count, parent, first, children, depth, self: both("self"), total: both("total"),
-        samples: both("samples"), name: placed(name, place), kind: placed(kind, place),
-        frame: placed(frame, place),
-    };
+    for (let at = 0; at < count; at++) {
+        const label = merged.label[order[at]];
+
+        place[order[at]] = at;
+        if (at) {
+            name[at] = labels.name[label];
+            kind[at] = labels.kind[label];
+            frame[at] = labels.frame[label];
+        }
+    }
+    return { shape: { count, ...links, name, kind, frame },
+        ends: merged.ends.map((node) => (node < 0 ? -1 : place[node])) };
 }
 
 /**
- * @template {Uint8Array | Uint32Array} T
- * @param {T} column
- * @param {Uint32Array} place
- */
-function placed(column, place) {
-    const result = column.slice();
-
-    for (let node = 0; node < place.length; node++)
-        result[place[node]] = column[node];
-    return /** @type {T} */ (result);
-}
-
-/**
- * Give each node its index in the sorted tree, `place`. Nodes are sorted by depth; siblings lie
- * together, sorted by name and kind.
+ * Sort the nodes by depth; siblings lie together, sorted by rank. `order` has the node by its index
+ * in the sorted tree; the other columns are the sorted tree's.
  *
- * @param {Nodes} nodes
- * @param {Uint32Array} ranks
+ * @param {Merged} merged
+ * @param {Labels} labels
  */
-function placeNodes({ count, parent: above, name, kind }, ranks) {
-    const order = new Uint32Array(count), place = new Uint32Array(count);
-    const parents = Uint32Array.from(above).subarray(0, count);
+function placeNodes({ count, parent: above, label }, { rank }) {
+    const parents = above.slice(0, count);
 
     parents[0] = count; /* node 0 is not its own child */
-    const start = starts(parents, count + 1), siblings = dealOut(parents, start.slice());
-    /** @type {(a: number, b: number) => number} */
-    const compare = (a, b) => ranks[name[a]] - ranks[name[b]] || kind[a] - kind[b];
-    const parent = new Uint32Array(count), first = new Uint32Array(count);
-    const children = new Uint32Array(count), depth = new Uint16Array(count);
+    const start = startsOf(parents, count + 1), siblings = sortedBy(parents, count + 1);
+    const order = new Uint32Array(count), parent = new Uint32Array(count);
+    const first = new Uint32Array(count), children = new Uint32Array(count);
+    const depth = new Uint16Array(count);
 
     for (let at = 0, end = 1; at < count; at++) {
-        const node = order[at];
+        const from = start[order[at]], to = start[order[at] + 1];
 
         first[at] = end;
-        if (start[node + 1] - start[node] > 1) /* few nodes have more than one child */
-            siblings.subarray(start[node], start[node + 1]).sort(compare);
-        for (let i = start[node]; i < start[node + 1]; i++, end++) {
+        children[at] = to - from;
+        if (to - from > 1)
+            sortSiblings(siblings.subarray(from, to), label, rank);
+        for (let i = from; i < to; i++, end++) {
             order[end] = siblings[i];
-            place[siblings[i]] = end;
             parent[end] = at;
             depth[end] = depth[at] + 1;
         }
-        children[at] = end - first[at];
     }
-    return { place, parent, first, children, depth };
+    return { order, parent, first, children, depth };
 }
 
 /**
- * By key, the index of its first item when the items are sorted by key.
+ * @param {Uint32Array} nodes
+ * @param {Uint32Array} label by node
+ * @param {Uint32Array} rank by label
+ */
+function sortSiblings(nodes, label, rank) {
+    if (nodes.length > FEW) {
+        nodes.sort((a, b) => rank[label[a]] - rank[label[b]]);
+        return;
+    }
+    for (let i = 1; i < nodes.length; i++) {
+        const node = nodes[i], own = rank[label[node]];
+        let at = i;
+
+        for (; at > 0 && rank[label[nodes[at - 1]]] > own; at--)
+            nodes[at] = nodes[at - 1];
+        nodes[at] = node;
+    }
+}
+
+/**
+ * By node, its index when callees follow their caller at once, and siblings are sorted by rank.
  *
- * @param {Uint32Array} keys by item
- * @param {number} count of possible keys
+ * @param {{ count: number, parent: Uint32Array, label: Uint32Array }} nodes each after its parent
+ * @param {Labels} labels
  */
-function starts(keys, count) {
-    const start = new Uint32Array(count + 1);
+export function callOrder({ count, parent: above, label }, { rank, ranks }) {
+    const ranked = sortedBy(label.subarray(0, count).map((id) => rank[id]), ranks);
+    const parent = above.subarray(0, count), start = startsOf(parent, count);
+    const siblings = sortedBy(parent, count, ranked);
+    const size = new Uint32Array(count).fill(1), place = new Uint32Array(count);
 
-    for (let i = 0; i < keys.length; i++)
-        start[keys[i] + 1]++;
-    for (let key = 0; key < count; key++)
-        start[key + 1] += start[key];
-    return start;
-}
-
-/**
- * The items, sorted by key.
- *
- * @param {Uint32Array} keys by item
- * @param {Uint32Array} next the result of starts(); overwritten
- */
-function dealOut(keys, next) {
-    const items = new Uint32Array(keys.length);
-
-    for (let item = 0; item < keys.length; item++)
-        items[next[keys[item]]++] = item;
-    return items;
-}
-
-/**
- * @param {Sums} sums
- * @param {Int32Array} ends
- * @param {Uint32Array} place
- * @param {Uint32Array} parent
- * @param {number} count
- */
-function sumNodes(sums, ends, place, parent, count) {
-    const self = new Float64Array(count), samples = new Float64Array(count);
-
-    for (let id = 0; id < ends.length; id++) {
-        if (ends[id] >= 0) {
-            self[place[ends[id]]] += sums.weight[id];
-            samples[place[ends[id]]] += sums.samples[id];
+    for (let node = count - 1; node > 0; node--)
+        size[parent[node]] += size[node];
+    for (let node = 0; node < count; node++) {
+        for (let i = start[node], at = place[node] + 1; i < start[node + 1]; i++) {
+            if (siblings[i]) { /* node 0 is not its own callee */
+                place[siblings[i]] = at;
+                at += size[siblings[i]];
+            }
         }
     }
-    const total = self.slice();
+    return place;
+}
 
-    for (let node = count - 1; node > 0; node--) {
-        total[parent[node]] += total[node];
-        samples[parent[node]] += samples[node];
+/**
+ * The part of a shape that these nodes make. They are in order, and have their parents.
+ *
+ * @param {Shape} shape
+ * @param {Uint32Array} nodes
+ * @returns {Shape}
+ */
+export function partOf(shape, nodes) {
+    const count = nodes.length, place = new Uint32Array(shape.count);
+    const parent = new Uint32Array(count), children = new Uint32Array(count);
+    const first = new Uint32Array(count);
+
+    for (let at = 1; at < count; at++) {
+        place[nodes[at]] = at;
+        parent[at] = place[shape.parent[nodes[at]]];
+        children[parent[at]]++;
     }
-    return { self, total, samples };
+    for (let at = 0, end = 1; at < count; at++) {
+        first[at] = end;
+        end += children[at];
+    }
+    return { count, parent, first, children, depth: nodesOf(shape.depth, nodes),
+        name: nodesOf(shape.name, nodes), kind: nodesOf(shape.kind, nodes),
+        frame: nodesOf(shape.frame, nodes) };
+}
+
+/**
+ * The values of these nodes.
+ *
+ * @template {Uint8Array | Uint16Array | Uint32Array | Float64Array} T
+ * @param {T} column
+ * @param {Uint32Array} nodes
+ */
+export function nodesOf(column, nodes) {
+    const values = column.slice(0, nodes.length);
+
+    for (let i = 0; i < nodes.length; i++)
+        values[i] = column[nodes[i]];
+    return /** @type {T} */ (values);
 }

@@ -59,9 +59,7 @@ export class Layout {
         this.tree = tree;
         this.extent = extents(tree);
         this.start = starts(tree, this.extent);
-        this.rows = 0;
-        for (let node = 0; node < tree.count; node++)
-            this.rows = Math.max(this.rows, tree.depth[node] + 1);
+        this.rows = tree.depth[tree.count - 1] + 1;
         this.boxes = new Boxes();
     }
 
@@ -168,9 +166,11 @@ export class Layout {
 
 /** The widths of the nodes of a tree, in units of weight. @param {Tree} tree */
 export function extents(tree) {
+    const [own, other] = tree.self, { scale } = tree;
+
+    if (!other && own.every((weight) => weight >= 0))
+        return tree.total[0];
     const extent = new Float64Array(tree.count);
-    const [own, other] = tree.self;
-    const scale = tree.scale;
 
     for (let node = tree.count - 1; node >= 0; node--) {
         extent[node] += Math.abs(own[node]) + (other ? Math.abs(other[node]) * scale : 0);
