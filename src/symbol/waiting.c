@@ -38,6 +38,9 @@ static const char *const main_loops[] = {
     "p1_server:collect_messages/",
     "p1_server:wake_hib/",
     "GenEvent.fetch_msg/",
+    /* An acceptor has nothing to do until somebody connects. */
+    "prim_inet:accept0/",
+    "socket:accept_deadline/",
     /* A hibernating process continues at any message. */
     "erlang:hibernate/",
     /* erts and kernel */

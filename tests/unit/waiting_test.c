@@ -53,11 +53,12 @@ static const struct {
     {"init:loop/1", STATUS_IDLE, STATUS_IDLE},
     {PROC_LIB "rabbit_reader:mainloop/4 rabbit_net:recv/2", STATUS_IDLE, STATUS_IDLE},
     {PROC_LIB "IEx.Evaluator.loop/1", STATUS_IDLE, STATUS_IDLE},
+    {PROC_LIB "ranch_acceptor:loop/5 prim_inet:accept0/3", STATUS_IDLE, STATUS_IDLE},
+    {PROC_LIB "ranch_acceptor:loop/5 socket:accept_deadline/2", STATUS_IDLE, STATUS_IDLE},
     /* inside a call */
     {CALLBACK "gen_server:call/2 gen:do_call/4", STATUS_BLOCKED, STATUS_BLOCKED},
     {"shop:buy/1 gen_server:call/3 gen:do_call/4", STATUS_BLOCKED, STATUS_BLOCKED},
     {"shop:buy/1 timer:sleep/1", STATUS_BLOCKED, STATUS_BLOCKED},
-    {PROC_LIB "ranch_acceptor:loop/5 prim_inet:accept0/3", STATUS_BLOCKED, STATUS_BLOCKED},
     {"shop:read/1 socket:recv_deadline/5", STATUS_BLOCKED, STATUS_BLOCKED},
     {"shop:run/0 Task.await_receive/3", STATUS_BLOCKED, STATUS_BLOCKED},
     {"shop:stop/0 erlang:garbage_collect/2", STATUS_BLOCKED, STATUS_BLOCKED},
