@@ -56,7 +56,7 @@ struct listing {
     struct row_whole whole;
     struct row_cover cover;
     enum unit unit;
-    const char *sorted_by; /* ", by delay"; "" for the count */
+    const char *sorted_by; /* "delay"; NULL for the count */
     double seconds;
     const uint32_t *row_of; /* by preliminary edge */
     struct rows rows;
@@ -69,12 +69,17 @@ static void add_cell(void *context, uint32_t id, const struct row_part *part)
     rows_add(&listing->rows, listing->row_of[id], &listing->whole, part);
 }
 
+/* The interval follows the value by which rows are sorted. The count has a column in any case. */
 static void write_heading(const struct listing *listing, const char *title)
 {
-    fprintf(listing->file, "\n%s%s\n", title, listing->sorted_by);
-    fputs(listing->table->traffic.is_msg
-              ? "         count            +-    per second     words       delay   samples\n"
-              : "         count            +-    per second      waited       delay   samples\n",
+    const char *by = listing->sorted_by;
+
+    fprintf(listing->file, by ? "\n%s, by %s\n" : "\n%s\n", title, by);
+    fprintf(listing->file, "  %12s  %12s", by ? by : "count", "+-");
+    if (by)
+        fprintf(listing->file, "  %12s", "count");
+    fputs(listing->table->traffic.is_msg ? "    per second     words       delay   samples\n"
+                                         : "    per second      waited       delay   samples\n",
           listing->file);
 }
 
@@ -90,8 +95,14 @@ static void write_numbers(const struct listing *listing, const uint64_t *values,
     bool is_msg = listing->table->traffic.is_msg;
     uint64_t count = values[is_msg ? MSG_COUNT : SCHED_COUNT];
 
-    fprintf(listing->file, "  %12s  %12s  %12s", number_text(count).text,
-            half_text(half, listing->unit).text, rate_text(count, listing->seconds).text);
+    if (listing->sorted_by)
+        fprintf(listing->file, "  %12s  %12s  %12s",
+                amount_text(values[listing->table->value], listing->unit).text,
+                half_text(half, listing->unit).text, number_text(count).text);
+    else
+        fprintf(listing->file, "  %12s  %12s", number_text(count).text,
+                half_text(half, listing->unit).text);
+    fprintf(listing->file, "  %12s", rate_text(count, listing->seconds).text);
     if (is_msg)
         fprintf(listing->file, "  %8.1f  %10s",
                 count ? (double)values[MSG_WORDS] / (double)count : 0,
@@ -216,7 +227,6 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
         .seconds = seconds,
     };
     const struct weight weight = weight_of_traffic(source, event);
-    char sorted_by[64] = "";
     uint32_t *ids;
     size_t count;
     struct traffic_edge *edges =
@@ -224,8 +234,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
 
     listing.cover = rows_cover(source, event, table->value, &listing.whole, is_part);
     if (table->value != (table->traffic.is_msg ? (uint32_t)MSG_COUNT : (uint32_t)SCHED_COUNT))
-        snprintf(sorted_by, sizeof(sorted_by), ", by %s", weight.name);
-    listing.sorted_by = sorted_by;
+        listing.sorted_by = weight.name;
     if (count)
         write_edges(&listing, edges, count, ids);
     if (count && table->traffic.is_msg)
