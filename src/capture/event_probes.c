@@ -27,7 +27,7 @@
 #define CUT_MOST 0.1
 
 /* What was counted up to a moment. */
-struct counts {
+struct event_counts {
     struct wire_slot_counts slot;
     struct wire_histogram *histograms; /* those of the event's kind, in order */
     double cost_ns;
@@ -41,7 +41,7 @@ struct work {
     struct vm_work last;     /* the last value that the governor got */
 };
 
-struct event {
+struct probed_event {
     const struct event_request *request;
     const struct event_kind *kind;
     uint32_t slot, histogram;
@@ -54,13 +54,13 @@ struct event {
     struct estimate estimates[EVENT_VALUES], hits;
     struct vm_work so_far; /* since summaries began */
     struct window_lengths lengths;
-    struct event_spans seen; /* windows that were not taken yet, as those of event 0 */
-    struct counts before;    /* what was counted when summaries began */
+    struct event_spans seen;    /* windows that were not taken yet, as those of event 0 */
+    struct event_counts before; /* what was counted when summaries began */
 };
 
 struct event_probes {
     struct event_probes_options options;
-    struct event *events;
+    struct probed_event *events;
     struct governor *governor;
     uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
     double so_far_ns;          /* since `started` */
@@ -90,7 +90,7 @@ void event_programs_want(struct programs *programs, const struct event_kind *kin
 
 /* ---- finding the probe points ---- */
 
-static void find_sites(struct event_probes *probes, struct event *event)
+static void find_sites(struct event_probes *probes, struct probed_event *event)
 {
     const struct event_target target = {
         .vm = probes->options.vm,
@@ -122,7 +122,7 @@ static void find_sites(struct event_probes *probes, struct event *event)
     event->group = 0; /* the governor gives the number */
 }
 
-static void begin_estimates(struct event *event)
+static void begin_estimates(struct probed_event *event)
 {
     bool is_counted = event->work.counter == event->kind->work;
 
@@ -140,7 +140,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
     probes->options = *options;
     probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));
     for (int i = 0; i < options->count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         event->request = &options->events[i];
         event->kind = event->request->kind;
@@ -178,7 +178,7 @@ void event_probes_free(struct event_probes *probes)
 
 /* ---- under the governor ---- */
 
-static struct event *event_of_group(struct event_probes *probes, unsigned group)
+static struct probed_event *event_of_group(struct event_probes *probes, unsigned group)
 {
     int i = 0;
 
@@ -203,7 +203,7 @@ static void read_counts(void *context, unsigned group, struct probe_counts *coun
 static void set_open(void *context, unsigned group, enum wire_open open)
 {
     struct event_probes *probes = context;
-    struct event *event = event_of_group(probes, group);
+    struct probed_event *event = event_of_group(probes, group);
 
     if (event->kind->tick && event->state.open == WIRE_CLOSED && open != WIRE_CLOSED)
         sampler_want(probes->options.ticks);
@@ -220,7 +220,7 @@ static void set_open(void *context, unsigned group, enum wire_open open)
 static void set_period(void *context, unsigned group, uint64_t period)
 {
     struct event_probes *probes = context;
-    struct event *event = event_of_group(probes, group);
+    struct probed_event *event = event_of_group(probes, group);
 
     event->state.period = period ? period : 1;
     programs_set_slot(probes->options.programs, event->slot, &event->state);
@@ -262,7 +262,7 @@ static void start_span(struct event_probes *probes)
     probes->started = clock_ns(CLOCK_MONOTONIC);
     probes->so_far_ns = 0;
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         event->so_far = (struct vm_work){0};
         if (!vm_work(probes->options.vm, event->work.counter, &event->work.at_start))
@@ -271,7 +271,7 @@ static void start_span(struct event_probes *probes)
 }
 
 /* Remember what was counted before. A slot can have the counts of a target that has ended. */
-static void note_counts(struct event_probes *probes, struct event *event)
+static void note_counts(struct event_probes *probes, struct probed_event *event)
 {
     event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
     for (int i = 0; i < event->kind->histogram_count; i++)
@@ -298,7 +298,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 
     probes->governor = governor_new(&options);
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         /* What a target noted that had this slot before is of older windows. */
         event->state.window = programs_slot(probes->options.programs, event->slot).window;
@@ -323,7 +323,7 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
 {
     probes->so_far_ns = (double)(now - probes->started);
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
         const struct vm_work *before = &event->work.at_start;
         struct vm_work work;
 
@@ -361,7 +361,7 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
 }
 
 /* The work that goes with a value; 0 for one that grows with time. */
-static double work_of_value(const struct event *event, int value, const struct vm_work *work)
+static double work_of_value(const struct probed_event *event, int value, const struct vm_work *work)
 {
     if (event->kind->by_time >> value & 1)
         return 0;
@@ -374,7 +374,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       const struct wire_hit *hit, uint64_t time,
                                       struct event_scale *ret_scale)
 {
-    const struct event *of = &probes->events[event];
+    const struct probed_event *of = &probes->events[event];
     const struct estimate_span so_far = {probes->so_far_ns, (double)of->so_far.count};
     double scale = 1, slowdown;
     enum window_answer answer =
@@ -392,7 +392,7 @@ void event_probes_update(struct event_probes *probes)
     struct governor_window window;
 
     while (governor_window(probes->governor, &window)) {
-        struct event *event = event_of_group(probes, window.group);
+        struct probed_event *event = event_of_group(probes, window.group);
         double ns = (double)(window.end - window.start), represents = (double)window.represents;
         double hits = (double)window.hits;
 
@@ -429,7 +429,7 @@ void event_probes_end(struct event_probes *probes)
     event_probes_update(probes);
 }
 
-static void begin_event(struct event_probes *probes, struct event *event)
+static void begin_event(struct event_probes *probes, struct probed_event *event)
 {
     struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
 
@@ -450,8 +450,8 @@ void event_probes_begin(struct event_probes *probes)
 
 /* The whole time of a value. Until the probes are stopped, it is the time that windows stand
  * for. */
-static struct estimate_span span_of(const struct event_probes *probes, const struct event *event,
-                                    double work)
+static struct estimate_span span_of(const struct event_probes *probes,
+                                    const struct probed_event *event, double work)
 {
     if (!probes->stopped)
         return (struct estimate_span){.ns = event->hits.represented_ns};
@@ -460,13 +460,14 @@ static struct estimate_span span_of(const struct event_probes *probes, const str
 
 /* True if windows cut many of the times that the value adds up: they began before their window, and
  * may be longer than a window is. How much longer can't be known. */
-static bool is_cut(const struct event *event, int value, const struct wire_slot_counts *counts)
+static bool is_cut(const struct probed_event *event, int value,
+                   const struct wire_slot_counts *counts)
 {
     return (event->kind->by_time >> value & 1) && event->kind->cut && event->hits.windows &&
            (double)counts->tallies[event->kind->cut - 1] > CUT_MOST * (double)counts->hits;
 }
 
-static void add_sum(const struct event_probes *probes, const struct event *event, int value,
+static void add_sum(const struct event_probes *probes, const struct probed_event *event, int value,
                     const struct wire_slot_counts *counts, struct event_summary *summary)
 {
     const struct estimate *estimate = &event->estimates[value];
@@ -482,7 +483,7 @@ static void add_sum(const struct event_probes *probes, const struct event *event
         *error = (uint64_t)ceil(hypot((double)*error, own));
 }
 
-static void add_cost(const struct event_probes *probes, const struct event *event,
+static void add_cost(const struct event_probes *probes, const struct probed_event *event,
                      struct event_summary *summary)
 {
     struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
@@ -492,7 +493,7 @@ static void add_cost(const struct event_probes *probes, const struct event *even
 }
 
 /* `correction` multiplies the scales of single windows, so that histograms add up to the sums. */
-static void add_histograms(const struct event_probes *probes, const struct event *event,
+static void add_histograms(const struct event_probes *probes, const struct probed_event *event,
                            double correction, struct event_histogram *histograms)
 {
     for (int i = 0; i < event->kind->histogram_count; i++) {
@@ -518,7 +519,7 @@ void event_probes_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,
                               struct event_tally *tallies)
 {
-    const struct event *of = &probes->events[event];
+    const struct probed_event *of = &probes->events[event];
     const struct estimate_span all = span_of(probes, of, (double)of->so_far.count);
     struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
     double alike, correction, tally_scale;

@@ -13,7 +13,7 @@
 #include "util/alloc.h"
 
 /* A sample whose window is still open. */
-struct held {
+struct held_sample {
     struct sample sample;
     struct wire_hit hit;
     struct event_probes *probes;
@@ -34,7 +34,7 @@ struct events {
     double rest[EVENTS_MAX][EVENT_VALUES];
     struct sampler *ticks; /* NULL: no event needs them */
     event_id alloc;        /* 0: not recorded */
-    struct held *held;
+    struct held_sample *held;
     size_t held_count, held_room;
     struct waiting waiting; /* of `profile` */
 };
@@ -269,7 +269,7 @@ void events_sample(struct events *events, const struct target *target,
                    const struct sample *sample)
 {
     struct event_probes *probes = target->probes;
-    struct held *held;
+    struct held_sample *held;
     int event = event_probes_event(probes, hit->slot);
 
     if (event < 0)
@@ -277,7 +277,7 @@ void events_sample(struct events *events, const struct target *target,
     events->held =
         xgrow(events->held, &events->held_room, events->held_count, sizeof(*events->held));
     held = &events->held[events->held_count++];
-    *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
+    *held = (struct held_sample){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
     if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)
         take_off_allocated(target, snapshot, &held->hit);
 }
@@ -303,7 +303,7 @@ static enum process_status status_of_part(struct events *events, const struct sa
                : status;
 }
 
-static int append_share(struct events *events, const struct held *held,
+static int append_share(struct events *events, const struct held_sample *held,
                         const struct event_part *share, const struct event_scale *scale,
                         struct segment *segment, struct error *error)
 {
@@ -330,8 +330,8 @@ static int append_share(struct events *events, const struct held *held,
     return segment_append(segment, &sample, error);
 }
 
-static int append(struct events *events, const struct held *held, const struct event_scale *scale,
-                  struct segment *segment, struct error *error)
+static int append(struct events *events, const struct held_sample *held,
+                  const struct event_scale *scale, struct segment *segment, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
     struct event_part parts[EVENT_PARTS_MAX] = {0};
@@ -366,7 +366,7 @@ int events_release(struct events *events, struct segment *segment, struct error 
             take_spans(events, events->targets->of[i], segment);
         }
     for (size_t i = 0; i < events->held_count && !result; i++) {
-        struct held *held = &events->held[i];
+        struct held_sample *held = &events->held[i];
         struct event_scale scale;
 
         switch (
