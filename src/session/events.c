@@ -76,8 +76,8 @@ void events_sizes(const struct events *events, uint32_t targets, struct programs
 {
     int count = events->options->event_count;
 
-    sizes->slots = event_slots((int)targets, count);
-    sizes->histograms = event_histograms(events->options->events, count, (int)targets);
+    sizes->slots = event_request_slots((int)targets, count);
+    sizes->histograms = event_request_histograms(events->options->events, count, (int)targets);
     for (size_t i = 0; i < events->targets->count; i++)
         sizes->processes += vm_process_count(events->targets->of[i]->vm);
 }
@@ -141,7 +141,7 @@ int events_find(struct events *events, struct programs *programs, struct memory_
         if (find_probes(events, events->targets->of[i], error))
             return -1;
     for (int i = 0; events->targets->all && i < events->options->event_count; i++)
-        event_programs_want(programs, events->options->events[i].kind, events->calibration.way);
+        event_kind_want(programs, events->options->events[i].kind, events->calibration.way);
     return 0;
 }
 
