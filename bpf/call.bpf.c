@@ -11,7 +11,7 @@ struct call_key {
 };
 
 /* A call that has not returned. The time of a recursion is that of its outermost call. */
-struct call {
+struct open_call {
     __u64 began; /* ns */
     __u64 depth; /* nested calls that have not returned */
 };
@@ -20,14 +20,14 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 65536);
     __type(key, struct call_key);
-    __type(value, struct call);
+    __type(value, struct open_call);
 } calls SEC(".maps");
 
 SEC("uprobe")
 int call_begin(struct pt_regs *ctx)
 {
     struct call_key key = {.thread = bpf_get_current_pid_tgid()};
-    struct call begun = {}, *call;
+    struct open_call begun = {}, *call;
     struct event event = {};
 
     if (!event_begin(&event, bpf_get_attach_cookie(ctx)))
@@ -51,7 +51,7 @@ int call_end(struct pt_regs *ctx)
 {
     struct call_key key = {.thread = bpf_get_current_pid_tgid()};
     struct event event = {};
-    struct call *call;
+    struct open_call *call;
     bool counts;
 
     counts = event_begin(&event, bpf_get_attach_cookie(ctx));

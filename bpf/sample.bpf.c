@@ -28,10 +28,10 @@ enum {
     CALLER_STEP = 16,                               /* words that one call considers */
 };
 
-struct scratches scratches SEC(".maps");
-struct targets targets SEC(".maps");
+struct scratch_map scratches SEC(".maps");
+struct target_map targets SEC(".maps");
 
-struct schedulers schedulers SEC(".maps");
+struct scheduler_map schedulers SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);

@@ -47,30 +47,30 @@ struct scratch {
     __u32 busy; /* claimed by a program, which can be preempted */
 };
 
-struct scratches {
+struct scratch_map {
     __uint(type, BPF_MAP_TYPE_ARRAY); /* WIRE_SCRATCHES per CPU; a value of a per-CPU map has 32 KB
                                        * at most */
     __uint(max_entries, 1);
     __type(key, __u32);
     __type(value, struct scratch);
 };
-extern struct scratches scratches SEC(".maps");
+extern struct scratch_map scratches SEC(".maps");
 
-struct targets {
+struct target_map {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 256);
     __type(key, __u32);
     __type(value, struct wire_target);
 };
-extern struct targets targets SEC(".maps");
+extern struct target_map targets SEC(".maps");
 
-struct schedulers {
+struct scheduler_map {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 16384);
     __type(key, struct wire_thread_key);
     __type(value, struct wire_thread);
 };
-extern struct schedulers schedulers SEC(".maps");
+extern struct scheduler_map schedulers SEC(".maps");
 
 /* A thread that is ending has no memory (`mm`) any more. */
 static __always_inline bool is_of_target(const struct wire_target *target)

@@ -13,7 +13,7 @@ enum {
 };
 
 /* Instructions that follow each other, from one answer. */
-struct run {
+struct decoded_run {
     uint64_t start, end;
     char *bytes;  /* as arch/disassembler.h puts them */
     uint32_t *at; /* where each begins in `bytes` */
@@ -24,10 +24,10 @@ struct decoder {
     decoder_ask ask;
     void *context;
     unsigned int requests_left;
-    struct run runs[RUNS_MAX];
-    unsigned int oldest; /* the next one to be replaced */
-    struct run *run;     /* NULL: none */
-    size_t next;         /* instruction in `run` */
+    struct decoded_run runs[RUNS_MAX];
+    unsigned int oldest;     /* the next one to be replaced */
+    struct decoded_run *run; /* NULL: none */
+    size_t next;             /* instruction in `run` */
 };
 
 struct decoder *decoder_new(decoder_ask ask, void *context)
@@ -40,7 +40,7 @@ struct decoder *decoder_new(decoder_ask ask, void *context)
     return decoder;
 }
 
-static void forget(struct run *run)
+static void forget(struct decoded_run *run)
 {
     free(run->bytes);
     free(run->at);
@@ -74,7 +74,7 @@ static bool unpack(const char *bytes, size_t size, struct instruction *instructi
 /* Read the instructions of an answer about `code`. If more code follows, those near the end are
  * left out, because they may be cut. False if the answer is unsound. */
 static bool read_answer(const struct buffer *answer, const struct code_bytes *code, bool is_cut,
-                        struct run *run)
+                        struct decoded_run *run)
 {
     size_t left = code->size, room = 0;
     struct instruction instruction;
@@ -103,7 +103,7 @@ static bool fetch(struct decoder *decoder, const struct code_bytes *code, size_t
 {
     struct code_bytes first = {code->bytes, code->size < most ? code->size : most, code->address};
     struct buffer answer = {0};
-    struct run run = {.start = code->address};
+    struct decoded_run run = {.start = code->address};
 
     if (!decoder->requests_left)
         return false;
@@ -126,7 +126,7 @@ static bool fetch(struct decoder *decoder, const struct code_bytes *code, size_t
     return true;
 }
 
-static uint64_t address_in(const struct run *run, size_t index)
+static uint64_t address_in(const struct decoded_run *run, size_t index)
 {
     uint64_t address;
 
@@ -136,7 +136,7 @@ static uint64_t address_in(const struct run *run, size_t index)
 }
 
 /* The number of instructions before `address`. */
-static size_t before(const struct run *run, uint64_t address)
+static size_t before(const struct decoded_run *run, uint64_t address)
 {
     size_t low = 0, high = run->count;
 
@@ -155,7 +155,7 @@ static size_t before(const struct run *run, uint64_t address)
 static bool seek(struct decoder *decoder, uint64_t address)
 {
     for (unsigned int i = 0; i < RUNS_MAX; i++) {
-        struct run *run = &decoder->runs[i];
+        struct decoded_run *run = &decoder->runs[i];
         size_t index;
 
         if (address < run->start || address >= run->end)

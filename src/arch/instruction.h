@@ -26,7 +26,7 @@ enum instruction_kind {
 };
 
 /* The condition of a branch. */
-enum condition { CONDITION_OTHER, CONDITION_EQUAL, CONDITION_NOT_EQUAL };
+enum branch_condition { CONDITION_OTHER, CONDITION_EQUAL, CONDITION_NOT_EQUAL };
 
 enum operand_kind {
     OPERAND_UNKNOWN,
@@ -62,7 +62,7 @@ struct instruction {
     uint64_t address;
     uint8_t size;          /* bytes */
     uint8_t kind;          /* enum instruction_kind */
-    uint8_t condition;     /* enum condition */
+    uint8_t condition;     /* enum branch_condition */
     int8_t counts;         /* 1, -1: adds this to memory; the sum counts as unknown */
     uint8_t is_padding;    /* does nothing */
     uint8_t frees_frame;   /* takes down the frame of a function that has a frame pointer */

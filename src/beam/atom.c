@@ -22,13 +22,13 @@ enum {
     ATOM_BYTES_MAX = 64,
 };
 
-struct segment {
+struct atom_segment {
     char *texts[SEGMENT_SIZE];
 };
 
 struct atoms {
     struct vm *vm;
-    struct segment **segments;
+    struct atom_segment **segments;
     size_t segment_count;
 };
 
@@ -107,7 +107,7 @@ static char **slot(struct atoms *atoms, uint64_t index)
             atoms->segments[atoms->segment_count++] = NULL;
     }
     if (!atoms->segments[number])
-        atoms->segments[number] = xcalloc(1, sizeof(struct segment));
+        atoms->segments[number] = xcalloc(1, sizeof(struct atom_segment));
     return &atoms->segments[number]->texts[index % SEGMENT_SIZE];
 }
 

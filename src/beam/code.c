@@ -43,7 +43,7 @@ void code_free(struct code *code)
     for (size_t i = 0; i < code->live_count; i++)
         code_module_free(code->live[i]);
     while (code->retired) {
-        struct module *module = code->retired;
+        struct code_module *module = code->retired;
 
         code->retired = module->next_retired;
         code_module_free(module);
@@ -95,7 +95,7 @@ bool code_contains(const struct code *code, uint64_t address)
 
 /* ---- names ---- */
 
-static void describe(const struct module *module, const struct gdb_jit_range *range,
+static void describe(const struct code_module *module, const struct gdb_jit_range *range,
                      uint32_t offset, struct code_place *place)
 {
     const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols, range, offset);
@@ -120,7 +120,7 @@ static void describe(const struct module *module, const struct gdb_jit_range *ra
 
 bool code_find(struct code *code, uint64_t address, struct code_place *place)
 {
-    struct module *module = code_module_at(code, address);
+    struct code_module *module = code_module_at(code, address);
     const struct gdb_jit_range *range;
     uint32_t offset;
 
@@ -138,12 +138,12 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
 }
 
 /* The newest live module of this name that is older than `age`. */
-static struct module *older_version(const struct code *code, const char *name, uint64_t age)
+static struct code_module *older_version(const struct code *code, const char *name, uint64_t age)
 {
-    struct module *found = NULL;
+    struct code_module *found = NULL;
 
     for (size_t i = 0; i < code->live_count; i++) {
-        struct module *module = code->live[i];
+        struct code_module *module = code->live[i];
 
         if (module->age < age && (!found || module->age > found->age) &&
             !strcmp(module->name, name))
@@ -155,7 +155,7 @@ static struct module *older_version(const struct code *code, const char *name, u
 void code_each(struct code *code, const char *module, code_visit visit, void *context)
 {
     uint64_t age = UINT64_MAX;
-    struct module *version;
+    struct code_module *version;
 
     while ((version = older_version(code, module, age))) {
         code_parse(code, version);
@@ -209,7 +209,7 @@ static enum call_class class_of(const uint8_t *bytes, size_t size, unsigned int 
 enum call_class code_call_class(struct code *code, uint64_t return_address)
 {
     uint8_t bytes[CALL_CLASS_BYTES];
-    struct module *module = code_module_at(code, return_address);
+    struct code_module *module = code_module_at(code, return_address);
     enum call_class class;
     uint64_t value;
     size_t size;

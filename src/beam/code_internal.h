@@ -24,7 +24,7 @@
 
 enum { ENTRIES_MAX = 1 << 18 }; /* of the list; a longer list is taken for a loop */
 
-struct module {
+struct code_module {
     uint64_t start, end;
     uint64_t symfile, symfile_size;
     uint64_t age; /* number of modules added before this one */
@@ -32,7 +32,7 @@ struct module {
     bool parsed, unreadable;
     struct gdb_jit_module symbols;
     struct range_kind *kinds; /* of each range of `symbols` */
-    struct module *next_retired;
+    struct code_module *next_retired;
     uint64_t retired_ns; /* CLOCK_MONOTONIC */
 };
 
@@ -43,24 +43,24 @@ struct code {
     uint64_t normal_exit;
     bool frame_pointers;
     uint64_t epoch;
-    uint64_t added;       /* number of modules added so far */
-    struct module **live; /* by address */
+    uint64_t added;            /* number of modules added so far */
+    struct code_module **live; /* by address */
     size_t live_count, live_room;
-    struct module *retired;
+    struct code_module *retired;
     size_t parsed_bytes;
     uint64_t rest_until;          /* CLOCK_MONOTONIC: the list is not read before */
     struct address_map *by_entry; /* list entry -> what was there (struct content) */
     struct address_map *call_classes;
 };
 
-void code_module_free(struct module *module);
+void code_module_free(struct code_module *module);
 
 /* The live module that has code at the address. NULL if there is none. */
-struct module *code_live_at(const struct code *code, uint64_t address);
+struct code_module *code_live_at(const struct code *code, uint64_t address);
 
 /* The newest module that has code at the address, live or retired. NULL if there is none. */
-struct module *code_module_at(const struct code *code, uint64_t address);
+struct code_module *code_module_at(const struct code *code, uint64_t address);
 
 /* Parse the symbols of a module, if that was not done. module->parsed stays false if they can't be
  * read. */
-void code_parse(struct code *code, struct module *module);
+void code_parse(struct code *code, struct code_module *module);

@@ -27,14 +27,14 @@ enum {
 /* A sample waits at most some hundred ms in the kernel, and for what the session does meanwhile. */
 static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 50000000;
 
-static size_t parsed_bytes(const struct module *module)
+static size_t parsed_bytes(const struct code_module *module)
 {
     return module->parsed
                ? module->symbols.bytes + module->symbols.range_count * sizeof(*module->kinds)
                : 0;
 }
 
-void code_module_free(struct module *module)
+void code_module_free(struct code_module *module)
 {
     if (!module)
         return;
@@ -62,16 +62,16 @@ static size_t live_position(const struct code *code, uint64_t address)
     return low;
 }
 
-struct module *code_live_at(const struct code *code, uint64_t address)
+struct code_module *code_live_at(const struct code *code, uint64_t address)
 {
     size_t at = live_position(code, address);
 
     return at < code->live_count && code->live[at]->start <= address ? code->live[at] : NULL;
 }
 
-struct module *code_module_at(const struct code *code, uint64_t address)
+struct code_module *code_module_at(const struct code *code, uint64_t address)
 {
-    struct module *module = code_live_at(code, address);
+    struct code_module *module = code_live_at(code, address);
 
     if (module)
         return module;
@@ -83,7 +83,7 @@ struct module *code_module_at(const struct code *code, uint64_t address)
 
 static void retire(struct code *code, size_t at)
 {
-    struct module *module = code->live[at];
+    struct code_module *module = code->live[at];
 
     memmove(&code->live[at], &code->live[at + 1],
             (code->live_count - at - 1) * sizeof(*code->live));
@@ -97,7 +97,7 @@ static void retire(struct code *code, size_t at)
     code->retired = module;
 }
 
-static void insert(struct code *code, struct module *module)
+static void insert(struct code *code, struct code_module *module)
 {
     size_t at = live_position(code, module->start);
 
@@ -111,7 +111,7 @@ static void insert(struct code *code, struct module *module)
 
 /* ---- parsing ---- */
 
-void code_parse(struct code *code, struct module *module)
+void code_parse(struct code *code, struct code_module *module)
 {
     uint8_t *bytes;
     struct error ignored;
@@ -197,7 +197,7 @@ static uint64_t content(const struct gdb_jit_entry *entry, uint64_t header_hash)
 /* Take over the name. */
 static void add_module(struct code *code, struct new_entry *new)
 {
-    struct module *module = xcalloc(1, sizeof(*module));
+    struct code_module *module = xcalloc(1, sizeof(*module));
 
     module->start = new->base;
     module->end = new->base + new->code_size;
@@ -331,13 +331,13 @@ int code_refresh(struct code *code, struct error *error)
 
 size_t code_forget(struct code *code, uint64_t now)
 {
-    struct module **link = &code->retired;
+    struct code_module **link = &code->retired;
     size_t kept = 0, count = 0;
 
     for (; *link && now - (*link)->retired_ns < RETIRED_NS && kept < RETIRED_MAX; kept++)
         link = &(*link)->next_retired;
     while (*link) { /* newest first: all others are older */
-        struct module *module = *link;
+        struct code_module *module = *link;
 
         *link = module->next_retired;
         code->parsed_bytes -= parsed_bytes(module);

@@ -27,7 +27,7 @@
 enum { TUPLE_READ = 4, PLAIN_BYTES = 600 };
 
 /* Kinds of keys; the lowest that is found is the label. Keys of the user come first. */
-enum kind {
+enum key_kind {
     KIND_LABEL = NAME_KEYS_MAX,
     KIND_RABBITMQ,
     KIND_RABBITMQ_WORKER,
@@ -200,7 +200,7 @@ static bool put_term(struct dictionary_names *names, uint64_t value, struct labe
 typedef bool (*put_function)(struct dictionary_names *names, uint64_t value, struct label *label);
 
 static const struct {
-    enum kind kind;
+    enum key_kind kind;
     const char *key;
     put_function put;
 } known_keys[] = {

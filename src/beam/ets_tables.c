@@ -22,20 +22,20 @@ void ets_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_B
              table->reference[2], table->reference[1], table->reference[0]);
 }
 
-struct walk {
+struct ets_walk {
     struct ets_reader reader;
     uint64_t tables;                  /* address of the scheduler's ErtsEtsTables */
     uint64_t tables_left, reads_left; /* in the budget */
 };
 
-struct list {
+struct ets_list {
     struct ets_entry *entries;
     size_t count, room;
 };
 
 /* Read the list once. True if it is closed: each table's predecessor is the one before, and the
  * first follows the last. */
-static bool read_list(struct walk *walk, struct list *list)
+static bool read_list(struct ets_walk *walk, struct ets_list *list)
 {
     struct vm *vm = walk->reader.vm;
     uint64_t first, at, before = 0;
@@ -60,9 +60,9 @@ static bool read_list(struct walk *walk, struct list *list)
 
 /* Read the list until it is closed. If that does not succeed, keep the longest part that was
  * read. */
-static bool read_whole_list(struct walk *walk, struct list *list)
+static bool read_whole_list(struct ets_walk *walk, struct ets_list *list)
 {
-    struct list again = {0};
+    struct ets_list again = {0};
     bool is_closed = read_list(walk, list);
 
     for (int attempt = 1;
@@ -70,7 +70,7 @@ static bool read_whole_list(struct walk *walk, struct list *list)
          attempt++) {
         is_closed = read_list(walk, &again);
         if (is_closed || again.count > list->count) {
-            struct list longest = again;
+            struct ets_list longest = again;
 
             again = *list;
             *list = longest;
@@ -81,7 +81,7 @@ static bool read_whole_list(struct walk *walk, struct list *list)
 }
 
 /* The tables that the VM counts in this list and that are not in the part that was read. */
-static uint64_t count_lost(struct walk *walk, const struct list *list)
+static uint64_t count_lost(struct ets_walk *walk, const struct ets_list *list)
 {
     struct vm *vm = walk->reader.vm;
     uint64_t count;
@@ -91,10 +91,10 @@ static uint64_t count_lost(struct walk *walk, const struct list *list)
     return count > list->count ? count - list->count : 0;
 }
 
-static void visit_list(struct walk *walk, uint32_t scheduler, ets_visit visit, void *context,
+static void visit_list(struct ets_walk *walk, uint32_t scheduler, ets_visit visit, void *context,
                        struct ets_counts *counts)
 {
-    struct list list = {0};
+    struct ets_list list = {0};
 
     if (!read_whole_list(walk, &list))
         counts->lost += count_lost(walk, &list);
@@ -115,7 +115,7 @@ bool ets_tables_each(struct vm *vm, ets_visit visit, void *context, struct ets_c
     const struct layout *layout = &vm->layout;
     int32_t at =
         layout->sched_ets_tables >= 0 ? layout->sched_ets_tables : layout->sched_ets_tables_25;
-    struct walk walk = {.tables_left = TABLES_MAX, .reads_left = READS_MAX};
+    struct ets_walk walk = {.tables_left = TABLES_MAX, .reads_left = READS_MAX};
 
     *ret_counts = (struct ets_counts){0};
     if (!ets_layout_is_known(layout))

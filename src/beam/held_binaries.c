@@ -20,7 +20,7 @@
 
 enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4 };
 
-static bool add_references(struct walk *walk, uint64_t address, struct buffer *binaries)
+static bool add_references(struct process_walk *walk, uint64_t address, struct buffer *binaries)
 {
     bool old = !walk->vm->features.binaries_in_bits;
     enum thing_subtag kind = old ? REFC_BINARY_SUBTAG : BIN_REF_SUBTAG;
@@ -40,7 +40,7 @@ static bool add_references(struct walk *walk, uint64_t address, struct buffer *b
     return true;
 }
 
-static bool add_fragments(struct walk *walk, struct buffer *binaries)
+static bool add_fragments(struct process_walk *walk, struct buffer *binaries)
 {
     const struct layout *layout = &walk->vm->layout;
     size_t size = (size_t)layout->heap_fragment_mem;
@@ -67,7 +67,7 @@ static int ascending(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static bool sum_sizes(struct walk *walk, struct buffer *binaries, uint64_t *sum)
+static bool sum_sizes(struct process_walk *walk, struct buffer *binaries, uint64_t *sum)
 {
     uint64_t *all = (uint64_t *)(void *)binaries->data;
     size_t count = binaries->size / sizeof(*all);
@@ -89,7 +89,7 @@ static bool sum_sizes(struct walk *walk, struct buffer *binaries, uint64_t *sum)
     return true;
 }
 
-static uint64_t writable_binaries(const struct walk *walk)
+static uint64_t writable_binaries(const struct process_walk *walk)
 {
     uint64_t first;
 
@@ -98,7 +98,7 @@ static uint64_t writable_binaries(const struct walk *walk)
     return walk_field(walk, walk->vm->layout.process_wrt_bins, &first) ? first : 0;
 }
 
-bool walk_binaries(struct walk *walk, uint64_t *size)
+bool walk_binaries(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     struct buffer binaries = {0};

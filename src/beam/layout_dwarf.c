@@ -7,7 +7,7 @@
 #include "elf/struct_offsets.h"
 #include "native/parser.h"
 
-static const struct row {
+static const struct layout_row {
     const char *name;
     size_t index;
 } rows[] = {

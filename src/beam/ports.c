@@ -32,7 +32,7 @@ struct parts {
 };
 enum { PART_SPANS = 4 };
 
-struct reader {
+struct port_reader {
     struct vm *vm;
     struct pid_encoding encoding;
     port_visit visit;
@@ -65,7 +65,7 @@ static bool is_known(const struct layout *layout)
 /* ---- drivers ---- */
 
 /* Write the name of the driver at this address, "" if it can't be read. */
-static void driver_name(struct reader *reader, uint64_t address, char name[PORT_DRIVER_BYTES])
+static void driver_name(struct port_reader *reader, uint64_t address, char name[PORT_DRIVER_BYTES])
 {
     struct memory *memory = reader->vm->memory;
     uint64_t text;
@@ -175,7 +175,7 @@ static struct memory_span part(uint64_t base, int32_t offset, void *buffer, size
     return (struct memory_span){offset < 0 ? 0 : base + (uint64_t)offset, buffer, size, false};
 }
 
-static void read_parts(struct reader *reader)
+static void read_parts(struct port_reader *reader)
 {
     const struct layout *layout = &reader->vm->layout;
     size_t size = (size_t)layout->sizeof_port;
@@ -195,7 +195,7 @@ static void read_parts(struct reader *reader)
     memory_read_spans(reader->vm->memory, reader->spans, reader->count * PART_SPANS);
 }
 
-static void take_name(struct reader *reader, uint64_t address, const struct memory_span *head,
+static void take_name(struct port_reader *reader, uint64_t address, const struct memory_span *head,
                       char name[PORT_NAME_BYTES])
 {
     if (head->is_read && memchr(head->buffer, 0, head->size))
@@ -216,7 +216,7 @@ static uint64_t registered_name(struct vm *vm, uint64_t reg)
 
 /* Fill *port. False if its struct is not that of a port at this index, or the port is being
  * opened. */
-static bool take_port(struct reader *reader, size_t i, struct port_info *port)
+static bool take_port(struct port_reader *reader, size_t i, struct port_info *port)
 {
     const struct layout *layout = &reader->vm->layout;
     const uint8_t *bytes = reader->structs + i * (size_t)layout->sizeof_port;
@@ -247,7 +247,7 @@ static bool take_port(struct reader *reader, size_t i, struct port_info *port)
 }
 
 /* Read the structs of the batch. Those that can't be read leave the batch. */
-static void read_structs(struct reader *reader)
+static void read_structs(struct port_reader *reader)
 {
     size_t size = (size_t)reader->vm->layout.sizeof_port, kept = 0;
 
@@ -267,7 +267,7 @@ static void read_structs(struct reader *reader)
     reader->count = kept;
 }
 
-static void finish_batch(struct reader *reader)
+static void finish_batch(struct port_reader *reader)
 {
     struct port_info port;
 
@@ -284,7 +284,7 @@ static void finish_batch(struct reader *reader)
 
 static bool add_port(void *context, uint64_t index, uint64_t address)
 {
-    struct reader *reader = context;
+    struct port_reader *reader = context;
 
     if (reader->seen++ >= PORTS_MAX) {
         reader->counts->lost++;
@@ -300,7 +300,7 @@ static bool add_port(void *context, uint64_t index, uint64_t address)
 int ports_each(struct vm *vm, port_visit visit, void *context, struct port_counts *counts,
                struct error *error)
 {
-    struct reader *reader;
+    struct port_reader *reader;
     int result;
 
     if (!is_known(&vm->layout))

@@ -28,7 +28,7 @@ typedef bool (*pdict_visit)(void *context, uint64_t key, uint64_t value);
 
 enum { SLOTS_MAX = 4096, ENTRIES_MAX = 8192, CHUNK = 64 };
 
-struct walk {
+struct pdict_walk {
     struct read_cache *cache;
     pdict_visit visit;
     void *context;
@@ -36,7 +36,7 @@ struct walk {
 };
 
 /* False ends the walk. */
-static bool visit_pair(struct walk *walk, uint64_t entry)
+static bool visit_pair(struct pdict_walk *walk, uint64_t entry)
 {
     const uint64_t pair = 2 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
     uint64_t words[3];
@@ -50,7 +50,7 @@ static bool visit_pair(struct walk *walk, uint64_t entry)
     return walk->visit(walk->context, words[1], words[2]);
 }
 
-static bool visit_slot(struct walk *walk, uint64_t slot)
+static bool visit_slot(struct pdict_walk *walk, uint64_t slot)
 {
     uint64_t cell[2];
 
@@ -68,7 +68,7 @@ static bool visit_slot(struct walk *walk, uint64_t slot)
 static void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address, pdict_visit visit,
                        void *context)
 {
-    struct walk walk = {.cache = cache, .visit = visit, .context = context};
+    struct pdict_walk walk = {.cache = cache, .visit = visit, .context = context};
     uint64_t data = address + (uint64_t)vm->layout.procdict_data, slots[CHUNK];
     uint32_t used;
 
@@ -118,7 +118,7 @@ bool process_state_is_running(uint32_t state)
     return state & (ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS);
 }
 
-struct reader {
+struct info_reader {
     struct vm *vm;
     struct atoms *atoms;
     const struct pid_encoding *encoding;
@@ -130,7 +130,7 @@ struct reader {
 };
 
 /* A word of the struct; 0 if this release has no such field. */
-static uint64_t field(const struct reader *reader, int32_t offset)
+static uint64_t field(const struct info_reader *reader, int32_t offset)
 {
     uint64_t value;
 
@@ -142,7 +142,7 @@ static uint64_t field(const struct reader *reader, int32_t offset)
 
 /* common.u.alive.reg points to a RegProc while the process is registered. If the name has passed to
  * another process since the copy was taken, the RegProc no longer points back to this process. */
-static void read_name(struct reader *reader, uint64_t process)
+static void read_name(struct info_reader *reader, uint64_t process)
 {
     const struct layout *layout = &reader->vm->layout;
     uint64_t registered = field(reader, layout->process_reg), owner, name;
@@ -158,7 +158,7 @@ static void read_name(struct reader *reader, uint64_t process)
         snprintf(reader->info->name, sizeof(reader->info->name), "%s", atom_shown(text));
 }
 
-static void put_initial_call(struct reader *reader, uint64_t module, uint64_t function,
+static void put_initial_call(struct info_reader *reader, uint64_t module, uint64_t function,
                              uint64_t arity)
 {
     const char *module_text = atom_text(reader->atoms, module);
@@ -171,7 +171,7 @@ static void put_initial_call(struct reader *reader, uint64_t module, uint64_t fu
 
 /* The function that the process was spawned with: module and function are terms, the arity is a
  * plain word. */
-static void read_initial_call(struct reader *reader)
+static void read_initial_call(struct info_reader *reader)
 {
     int32_t at = reader->vm->layout.process_initial;
 
@@ -179,7 +179,7 @@ static void read_initial_call(struct reader *reader)
 }
 
 /* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25:746). */
-static void read_proc_lib_call(struct reader *reader, uint64_t value)
+static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
 {
     const uint64_t triple = 3 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
     uint64_t words[4];
@@ -191,7 +191,7 @@ static void read_proc_lib_call(struct reader *reader, uint64_t value)
 }
 
 /* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25:708). */
-static void read_ancestors(struct reader *reader, uint64_t list)
+static void read_ancestors(struct info_reader *reader, uint64_t list)
 {
     struct process_info *info = reader->info;
     uint64_t cell[2];
@@ -208,7 +208,7 @@ static void read_ancestors(struct reader *reader, uint64_t list)
 /* Keys that are read here. Keys are unique, so an entry with a key that was read is no entry. */
 enum pdict_key { KEY_INITIAL_CALL, KEY_ANCESTORS };
 
-static bool is_new(struct reader *reader, enum pdict_key key)
+static bool is_new(struct info_reader *reader, enum pdict_key key)
 {
     bool new = !(reader->keys & 1U << key);
 
@@ -218,7 +218,7 @@ static bool is_new(struct reader *reader, enum pdict_key key)
 
 static bool visit_entry(void *context, uint64_t key, uint64_t value)
 {
-    struct reader *reader = context;
+    struct info_reader *reader = context;
     const char *name = atom_text(reader->atoms, key);
 
     if (!name)
@@ -232,7 +232,7 @@ static bool visit_entry(void *context, uint64_t key, uint64_t value)
 }
 
 /* A field that holds a pid; 0 for a pid of another node, which is boxed. */
-static uint64_t pid_field(const struct reader *reader, int32_t offset)
+static uint64_t pid_field(const struct info_reader *reader, int32_t offset)
 {
     uint64_t term = field(reader, offset);
 
@@ -244,7 +244,7 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
                        struct process_info *info)
 {
     struct process_info read = {0};
-    struct reader reader = {vm, atoms, encoding, bytes, .info = &read};
+    struct info_reader reader = {vm, atoms, encoding, bytes, .info = &read};
     uint64_t dictionary = field(&reader, vm->layout.process_dictionary);
 
     read_cache_init(&reader.cache, vm->memory);

@@ -6,14 +6,14 @@
 #include "beam/process_info.h"
 #include "vm_constants.h"
 
-struct reader {
+struct metrics_reader {
     const struct layout *layout;
     const uint8_t *bytes;
     struct metrics *metrics;
 };
 
 /* Get a field; false if this release has none, or if its offset is unknown. */
-static bool get(const struct reader *reader, int32_t offset, uint64_t *value)
+static bool get(const struct metrics_reader *reader, int32_t offset, uint64_t *value)
 {
     if (offset < 0)
         return false;
@@ -21,7 +21,7 @@ static bool get(const struct reader *reader, int32_t offset, uint64_t *value)
     return true;
 }
 
-static bool get_u32(const struct reader *reader, int32_t offset, uint32_t *value)
+static bool get_u32(const struct metrics_reader *reader, int32_t offset, uint32_t *value)
 {
     if (offset < 0)
         return false;
@@ -30,7 +30,7 @@ static bool get_u32(const struct reader *reader, int32_t offset, uint32_t *value
 }
 
 /* True if the pointer or word is 0, or if this release has no such field. */
-static bool is_zero(const struct reader *reader, int32_t offset)
+static bool is_zero(const struct metrics_reader *reader, int32_t offset)
 {
     uint64_t value;
 
@@ -47,7 +47,8 @@ static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
 /* A process at rest has used `reds`. A running process has used REDS_IN - fcalls - virtual_reds
  * more (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394). These values are
  * unknown for a process on a dirty scheduler. */
-static void read_reductions(const struct reader *reader, const struct process_registers *registers)
+static void read_reductions(const struct metrics_reader *reader,
+                            const struct process_registers *registers)
 {
     int32_t arguments = reader->layout->process_def_arg_reg;
     uint64_t reds, reds_in;
@@ -69,7 +70,7 @@ static void read_reductions(const struct reader *reader, const struct process_re
  * kinds, so the counts are complete only if there are no such signals (erl_message.h 25:350,
  * 27:377, 29:390). While many processes send at once, messages may also be in buffers; then the
  * length is unknown. */
-static void read_queue_length(const struct reader *reader)
+static void read_queue_length(const struct metrics_reader *reader)
 {
     const struct layout *layout = reader->layout;
     uint64_t inner, middle = 0, outer;
@@ -95,7 +96,7 @@ static void read_queue_length(const struct reader *reader)
 
 /* True if the queue may contain messages whose content counts as heap. Only the messages themselves
  * tell where their content lies. */
-static bool has_messages_on_heap(const struct reader *reader)
+static bool has_messages_on_heap(const struct metrics_reader *reader)
 {
     const struct metrics *metrics = reader->metrics;
     uint32_t flags = FS_ON_HEAP_MSGQ;
@@ -106,7 +107,7 @@ static bool has_messages_on_heap(const struct reader *reader)
     return flags & FS_ON_HEAP_MSGQ;
 }
 
-static void read_heap(const struct reader *reader)
+static void read_heap(const struct metrics_reader *reader)
 {
     const struct layout *layout = reader->layout;
     uint64_t young, old_heap, old_hend, old, fragments;
@@ -130,7 +131,7 @@ static void read_heap(const struct reader *reader)
 
 /* While a collection moves the stack, `stop` and `hend` may belong to different heaps; such a size
  * stays unknown. */
-static void read_stack(const struct reader *reader, bool executes,
+static void read_stack(const struct metrics_reader *reader, bool executes,
                        const struct process_registers *registers)
 {
     const struct layout *layout = reader->layout;
@@ -146,7 +147,7 @@ static void read_stack(const struct reader *reader, bool executes,
 }
 
 /* gen_gcs has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
-static void read_collections(const struct reader *reader)
+static void read_collections(const struct metrics_reader *reader)
 {
     uint64_t words;
     uint16_t minor;
@@ -164,7 +165,7 @@ static void read_collections(const struct reader *reader)
 void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
                           const struct process_registers *registers, struct metrics *metrics)
 {
-    struct reader reader = {&vm->layout, bytes, metrics};
+    struct metrics_reader reader = {&vm->layout, bytes, metrics};
     uint32_t state;
     bool executes;
 

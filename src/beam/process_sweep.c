@@ -25,7 +25,7 @@ enum {
  * caches. */
 static const double LINES_SHARE = 1.0 / 32;
 
-struct entry {
+struct swept_slot {
     uint64_t index, address;
     const uint8_t *bytes; /* NULL: not read */
 };
@@ -33,9 +33,9 @@ struct entry {
 struct process_sweep {
     struct vm *vm;
     struct pid_encoding encoding;
-    size_t size;                 /* of a struct */
-    struct entry entries[BATCH]; /* in the order of the table */
-    struct entry *by_address[BATCH];
+    size_t size;                      /* of a struct */
+    struct swept_slot entries[BATCH]; /* in the order of the table */
+    struct swept_slot *by_address[BATCH];
     size_t count;
     struct memory_span spans[BATCH * STACK_SPANS + CODE_SPANS];
     uint64_t code_generation;          /* after the stacks were read */
@@ -111,7 +111,7 @@ enum process_status swept_process_status(const struct vm *vm, const struct swept
 
 static int compare_addresses(const void *a, const void *b)
 {
-    const struct entry *const *x = a, *const *y = b;
+    const struct swept_slot *const *x = a, *const *y = b;
 
     return ((*x)->address > (*y)->address) - ((*x)->address < (*y)->address);
 }
@@ -127,7 +127,7 @@ static void sort_by_address(struct process_sweep *sweep)
 static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
                               struct memory_span *span)
 {
-    struct entry *const *entries = sweep->by_address;
+    struct swept_slot *const *entries = sweep->by_address;
     size_t last = first;
 
     while (last + 1 < sweep->count &&
@@ -139,8 +139,8 @@ static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
 }
 
 /* If a span of neighbours can't be read, some of its structs still can. */
-static void read_singly(struct process_sweep *sweep, struct entry *const *entries, size_t count,
-                        uint8_t *buffer)
+static void read_singly(struct process_sweep *sweep, struct swept_slot *const *entries,
+                        size_t count, uint8_t *buffer)
 {
     for (size_t i = 0; i < count; i++, buffer += sweep->size)
         if (memory_read(sweep->vm->memory, entries[i]->address, buffer, sweep->size))
@@ -333,7 +333,7 @@ static void visit_batch(struct process_sweep *sweep)
 
     read_structs(sweep);
     for (size_t i = 0; i < sweep->count; i++) {
-        const struct entry *entry = &sweep->entries[i];
+        const struct swept_slot *entry = &sweep->entries[i];
 
         if (!entry->bytes || !is_of_index(sweep, entry->bytes, entry->index)) {
             sweep->counts->gone++;
@@ -377,7 +377,7 @@ static bool add_entry(void *context, uint64_t index, uint64_t address)
 
     if (by_chance(sweep) > sweep->bound)
         return true;
-    sweep->entries[sweep->count++] = (struct entry){index, address, NULL};
+    sweep->entries[sweep->count++] = (struct swept_slot){index, address, NULL};
     if (sweep->count == BATCH)
         visit_batch(sweep);
     return true;

@@ -14,12 +14,12 @@ enum {
 };
 
 /* The needed fields of an ErtsPTab. */
-struct table {
+struct slot_table {
     uint64_t slots, invalid; /* address; value of a slot that is reserved */
     uint32_t max;            /* number of slots */
 };
 
-static bool read_table(struct vm *vm, uint64_t root, struct table *table)
+static bool read_table(struct vm *vm, uint64_t root, struct slot_table *table)
 {
     const struct layout *layout = &vm->layout;
 
@@ -50,7 +50,7 @@ static int table_each(struct vm *vm, uint64_t root, const char *what, table_visi
                       void *context, struct error *error)
 {
     uint64_t *chunk = xmalloc(CHUNK * sizeof(*chunk));
-    struct table table;
+    struct slot_table table;
     bool readable = read_table(vm, root, &table), more = true;
 
     for (uint32_t at = 0; readable && more && at < table.max; at += CHUNK) {
@@ -74,7 +74,7 @@ int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, tab
 {
     struct memory_span spans[SOME];
     uint64_t values[SOME];
-    struct table table;
+    struct slot_table table;
     bool more = true;
 
     if (!read_table(vm, vm->roots.proc_table, &table))
@@ -94,7 +94,7 @@ int process_table_some(struct vm *vm, const uint64_t *indices, size_t count, tab
 }
 
 /* Visit the entries of these lines; false if a callback ended the visit. */
-static bool visit_lines(struct vm *vm, const struct table *table, const uint64_t *lines,
+static bool visit_lines(struct vm *vm, const struct slot_table *table, const uint64_t *lines,
                         size_t count, table_visit visit, void *context)
 {
     uint64_t values[LINES][LINE];
@@ -116,7 +116,7 @@ int process_table_lines(struct vm *vm, uint64_t (*skip)(void *context), table_vi
 {
     uint64_t lines[LINES], next;
     size_t count = 0;
-    struct table table;
+    struct slot_table table;
     bool more = true;
 
     if (!read_table(vm, vm->roots.proc_table, &table))
@@ -140,7 +140,7 @@ int port_table_each(struct vm *vm, table_visit visit, void *context, struct erro
 
 uint64_t process_table_at(struct vm *vm, uint64_t index)
 {
-    struct table table;
+    struct slot_table table;
     uint64_t process;
 
     if (!read_table(vm, vm->roots.proc_table, &table) || index >= table.max ||

@@ -9,7 +9,7 @@
 
 enum { PROCESS_MAX = 4096 /* as in layout_check() */ };
 
-bool walk_read(struct walk *walk, uint64_t address, void *buffer, size_t size)
+bool walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size)
 {
     if (!walk->reads)
         return false;
@@ -26,14 +26,14 @@ bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, 
     return true;
 }
 
-bool walk_field(const struct walk *walk, int32_t offset, uint64_t *value)
+bool walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value)
 {
     return walk_part(walk->bytes, (size_t)walk->vm->layout.sizeof_process, offset, sizeof(*value),
                      value);
 }
 
 /* Bytes of argument registers that do not fit into the struct. */
-static bool arguments_size(const struct walk *walk, uint64_t *size)
+static bool arguments_size(const struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     size_t width = walk->vm->features.arity_is_byte ? 1 : sizeof(uint64_t);
@@ -52,7 +52,7 @@ static bool arguments_size(const struct walk *walk, uint64_t *size)
 
 /* Bytes of process specific data. If process_flag(save_calls) has saved calls, they count too, and
  * the size is unknown. */
-static bool specific_size(struct walk *walk, uint64_t *size)
+static bool specific_size(struct process_walk *walk, uint64_t *size)
 {
     enum { SAVED_CALLS = ERTS_PSD_SAVED_CALLS_BUF * sizeof(uint64_t) };
     const struct layout *layout = &walk->vm->layout;
@@ -71,7 +71,7 @@ static bool specific_size(struct walk *walk, uint64_t *size)
 }
 
 /* PD_SZ2BYTES (erl_process_dict.c 25:62) */
-static bool dictionary_size(struct walk *walk, uint64_t *size)
+static bool dictionary_size(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t address;
@@ -91,7 +91,7 @@ static bool dictionary_size(struct walk *walk, uint64_t *size)
 }
 
 /* Words of the heap that a process has abandoned until a delayed collection. */
-static bool abandoned_words(const struct walk *walk, uint64_t *words)
+static bool abandoned_words(const struct process_walk *walk, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t abandoned, heap, hend;
@@ -107,7 +107,8 @@ static bool abandoned_words(const struct walk *walk, uint64_t *words)
 }
 
 /* erts_process_memory() (erl_process_dump.c 25:115, 27:115, 29:117) */
-static void walk_memory(struct walk *walk, const struct queued *queued, struct metrics *metrics)
+static void walk_memory(struct process_walk *walk, const struct queued *queued,
+                        struct metrics *metrics)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t fragments, abandoned, relations, arguments, specific, dictionary, words;
@@ -125,7 +126,8 @@ static void walk_memory(struct walk *walk, const struct queued *queued, struct m
 }
 
 /* Add the metrics that were omitted because of messages in the queue. */
-static void add_queue(const struct walk *walk, const struct queued *queued, struct metrics *metrics)
+static void add_queue(const struct process_walk *walk, const struct queued *queued,
+                      struct metrics *metrics)
 {
     uint64_t fragments;
 
@@ -142,7 +144,7 @@ static void add_queue(const struct walk *walk, const struct queued *queued, stru
 }
 
 /* True if the fields from which the walk starts have not changed. */
-static bool is_unchanged(struct walk *walk)
+static bool is_unchanged(struct process_walk *walk)
 {
     const struct layout *layout = &walk->vm->layout;
     const int32_t fields[] = {
@@ -169,7 +171,7 @@ static bool is_unchanged(struct walk *walk)
 size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
                             struct metrics *metrics)
 {
-    struct walk walk = {vm, address, bytes, reads};
+    struct process_walk walk = {vm, address, bytes, reads};
     struct metrics more = *metrics;
     struct queued queued = {0};
     uint64_t binaries;
@@ -202,7 +204,7 @@ enum {
 };
 
 /* erts_used_frag_sz() (erl_message.h 25:610, 27:624) */
-static bool add_fragments(struct walk *walk, uint64_t address, uint64_t *words)
+static bool add_fragments(struct process_walk *walk, uint64_t address, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
     size_t size = (size_t)layout->heap_fragment_mem;
@@ -223,7 +225,7 @@ static bool add_fragments(struct walk *walk, uint64_t address, uint64_t *words)
 
 /* Add a receive marker, the place where a receive resumes its search. False for any other signal:
  * the process handles and removes such a signal before it answers process_info(). */
-static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *queued)
+static bool add_signal(const struct process_walk *walk, uint64_t tag, struct queued *queued)
 {
     int32_t size = walk->vm->layout.sizeof_receive_marker;
 
@@ -233,7 +235,8 @@ static bool add_signal(const struct walk *walk, uint64_t tag, struct queued *que
     return true;
 }
 
-static bool add_message(struct walk *walk, uint64_t address, uint64_t data, struct queued *queued)
+static bool add_message(struct process_walk *walk, uint64_t address, uint64_t data,
+                        struct queued *queued)
 {
     const struct layout *layout = &walk->vm->layout;
     bool inside = data == ERTS_MSG_COMBINED_HFRAG;
@@ -249,7 +252,7 @@ static bool add_message(struct walk *walk, uint64_t address, uint64_t data, stru
     return true;
 }
 
-static bool add_list(struct walk *walk, int32_t field, struct queued *queued)
+static bool add_list(struct process_walk *walk, int32_t field, struct queued *queued)
 {
     const struct layout *layout = &walk->vm->layout;
     size_t size = (size_t)layout->message_m + 8;
@@ -273,7 +276,7 @@ static bool add_list(struct walk *walk, int32_t field, struct queued *queued)
 
 /* While many processes send at once, messages first go into buffers. nonempty_slots has a bit for
  * each buffer with messages. */
-static bool buffers_are_empty(struct walk *walk)
+static bool buffers_are_empty(struct process_walk *walk)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t buffers, full;
@@ -286,7 +289,7 @@ static bool buffers_are_empty(struct walk *walk)
            full == 0;
 }
 
-bool walk_queue(struct walk *walk, struct queued *queued)
+bool walk_queue(struct process_walk *walk, struct queued *queued)
 {
     const struct layout *layout = &walk->vm->layout;
 

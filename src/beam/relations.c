@@ -21,7 +21,7 @@ enum {
     DEPTH_MAX = 128, /* of a red-black tree: 2 * log2(possible nodes) */
 };
 
-struct node {
+struct relation_node {
     uint64_t address;
     uint8_t bytes[NODE_MAX];
     size_t size;
@@ -31,10 +31,11 @@ struct node {
 };
 
 /* The size of a node's part, by its type. */
-typedef bool (*node_size)(struct walk *walk, const struct node *node, uint64_t *size);
+typedef bool (*node_size)(struct process_walk *walk, const struct relation_node *node,
+                          uint64_t *size);
 
 /* In 29 the type is in the low bits of the flags. */
-static bool read_kind(struct node *node, const struct layout *layout)
+static bool read_kind(struct relation_node *node, const struct layout *layout)
 {
     uint64_t flags, type;
 
@@ -53,7 +54,7 @@ static bool read_kind(struct node *node, const struct layout *layout)
     return true;
 }
 
-static bool read_node(struct walk *walk, uint64_t address, struct node *node)
+static bool read_node(struct process_walk *walk, uint64_t address, struct relation_node *node)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t offset;
@@ -68,13 +69,13 @@ static bool read_node(struct walk *walk, uint64_t address, struct node *node)
     return true;
 }
 
-static bool pointer(const struct node *node, int32_t offset, uint64_t *value)
+static bool pointer(const struct relation_node *node, int32_t offset, uint64_t *value)
 {
     return walk_part(node->bytes, node->size, offset, sizeof(*value), value);
 }
 
 /* The lowest bit of a node's parent pointer is a flag (ERTS_ML_TPFLG_RED). */
-static bool tree_size(struct walk *walk, uint64_t root, node_size size_of, uint64_t *sum)
+static bool tree_size(struct process_walk *walk, uint64_t root, node_size size_of, uint64_t *sum)
 {
     const struct layout *layout = &walk->vm->layout;
     struct {
@@ -84,7 +85,7 @@ static bool tree_size(struct walk *walk, uint64_t root, node_size size_of, uint6
 
     while (count > 0) {
         uint64_t parent, left, right, size;
-        struct node node;
+        struct relation_node node;
 
         count--;
         if (!read_node(walk, todo[count].node, &node) ||
@@ -107,7 +108,7 @@ static bool tree_size(struct walk *walk, uint64_t root, node_size size_of, uint6
     return true;
 }
 
-static bool ring_size(struct walk *walk, uint64_t first, node_size size_of, uint64_t *sum)
+static bool ring_size(struct process_walk *walk, uint64_t first, node_size size_of, uint64_t *sum)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t at = first, before = 0;
@@ -116,7 +117,7 @@ static bool ring_size(struct walk *walk, uint64_t first, node_size size_of, uint
         return true;
     do {
         uint64_t next, prev, size;
-        struct node node;
+        struct relation_node node;
 
         if (!read_node(walk, at, &node) || !pointer(&node, layout->relation_next, &next) ||
             !pointer(&node, layout->relation_prev, &prev) || (before && prev != before) ||
@@ -139,7 +140,7 @@ static bool shared(uint64_t whole, uint64_t holders, uint64_t *size)
 
 /* Words of a pid, port or reference outside of the term; 0 for an immediate (NC_HEAP_SIZE,
  * global.h). */
-static bool term_words(struct walk *walk, uint64_t term, uint64_t *words)
+static bool term_words(struct process_walk *walk, uint64_t term, uint64_t *words)
 {
     uint64_t header;
 
@@ -152,7 +153,7 @@ static bool term_words(struct walk *walk, uint64_t term, uint64_t *words)
     return true;
 }
 
-static bool link_size(struct walk *walk, const struct node *node, uint64_t *size)
+static bool link_size(struct process_walk *walk, const struct relation_node *node, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t header;
@@ -170,8 +171,8 @@ static bool link_size(struct walk *walk, const struct node *node, uint64_t *size
 }
 
 /* Words after an ErtsMonitorDataExtended. */
-static bool extended_words(struct walk *walk, const struct node *node, const uint8_t *data,
-                           size_t data_size, uint64_t *words)
+static bool extended_words(struct process_walk *walk, const struct relation_node *node,
+                           const uint8_t *data, size_t data_size, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
     bool is_far = node->type == ERTS_MON_TYPE_DIST_PROC || node->type == ERTS_MON_TYPE_DIST_PORT;
@@ -192,7 +193,8 @@ static bool extended_words(struct walk *walk, const struct node *node, const uin
     return true;
 }
 
-static bool monitor_size(struct walk *walk, const struct node *node, uint64_t *size)
+static bool monitor_size(struct process_walk *walk, const struct relation_node *node,
+                         uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     int32_t whole = layout->sizeof_monitor_heap;
@@ -216,7 +218,7 @@ static bool monitor_size(struct walk *walk, const struct node *node, uint64_t *s
     return whole > 0 && shared((uint64_t)whole + words * 8, holders, size);
 }
 
-bool walk_relations(struct walk *walk, uint64_t *size)
+bool walk_relations(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t links, monitors, by_others;

@@ -10,7 +10,7 @@
 
 enum { WRITABLE_MAX = 64 << 20 };
 
-static const struct kind {
+static const struct root_kind {
     const char *symbol; /* NULL: a static variable in all releases */
     const char *what;
     size_t root; /* in struct vm_roots */
@@ -87,7 +87,7 @@ int roots_search_read(struct roots_search *search, struct elf_file *executable, 
 
 /* Return the number of different candidates in the data that pass the test; *root is the last of
  * them. */
-static unsigned int search_all(const struct roots_search *search, const struct kind *kind,
+static unsigned int search_all(const struct roots_search *search, const struct root_kind *kind,
                                uint64_t *root)
 {
     unsigned int found = 0;
@@ -103,7 +103,7 @@ static unsigned int search_all(const struct roots_search *search, const struct k
 }
 
 static int find_root(const struct roots_search *search, struct elf_file *executable,
-                     const struct kind *kind, uint64_t *root, struct error *error)
+                     const struct root_kind *kind, uint64_t *root, struct error *error)
 {
     uint64_t address =
         executable && kind->symbol ? native_symbol_address(executable, kind->symbol) : 0;

@@ -17,7 +17,7 @@
 
 enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096, BIG_WORDS_MAX = 2 };
 
-struct writer {
+struct term_writer {
     struct vm *vm;
     struct atoms *atoms;
     const struct pid_encoding *encoding;
@@ -26,19 +26,19 @@ struct writer {
     unsigned int objects;
 };
 
-static bool write_term(struct writer *writer, uint64_t term, int depth);
+static bool write_term(struct term_writer *writer, uint64_t term, int depth);
 
-static bool is_full(const struct writer *writer)
+static bool is_full(const struct term_writer *writer)
 {
     return writer->out.size >= writer->limit || writer->objects >= OBJECTS_MAX;
 }
 
-static bool read_word(struct writer *writer, uint64_t address, uint64_t *word)
+static bool read_word(struct term_writer *writer, uint64_t address, uint64_t *word)
 {
     return memory_read_u64(writer->vm->memory, address, word);
 }
 
-static bool write_text(struct writer *writer, const char *text)
+static bool write_text(struct term_writer *writer, const char *text)
 {
     buffer_text(&writer->out, text);
     return true;
@@ -55,7 +55,7 @@ static bool is_printable(uint32_t character)
 
 /* Collect the characters of a list, up to the limit of the text. Returns 1 if all elements read are
  * characters, 0 if not, -1 if the list can't be read. */
-static int read_string(struct writer *writer, uint64_t list, struct buffer *text)
+static int read_string(struct term_writer *writer, uint64_t list, struct buffer *text)
 {
     uint64_t cell[2];
 
@@ -75,7 +75,7 @@ static int read_string(struct writer *writer, uint64_t list, struct buffer *text
 }
 
 /* Write a list as a string if it is one. Returns as read_string() does. */
-static int write_string(struct writer *writer, uint64_t list)
+static int write_string(struct term_writer *writer, uint64_t list)
 {
     struct buffer text = {0};
     int result = read_string(writer, list, &text);
@@ -89,7 +89,7 @@ static int write_string(struct writer *writer, uint64_t list)
     return result;
 }
 
-static bool write_list(struct writer *writer, uint64_t list, int depth)
+static bool write_list(struct term_writer *writer, uint64_t list, int depth)
 {
     int string = write_string(writer, list);
     uint64_t cell[2];
@@ -112,7 +112,7 @@ static bool write_list(struct writer *writer, uint64_t list, int depth)
     return write_text(writer, "]");
 }
 
-static bool write_tuple(struct writer *writer, uint64_t address, uint64_t arity, int depth)
+static bool write_tuple(struct term_writer *writer, uint64_t address, uint64_t arity, int depth)
 {
     buffer_byte(&writer->out, '{');
     for (uint64_t i = 0; i < arity; i++) {
@@ -131,7 +131,7 @@ static bool write_tuple(struct writer *writer, uint64_t address, uint64_t arity,
 
 /* header | size | keys, a tuple | values... (erl_map.h 25:38, flatmap_t). The two bits above the
  * kind are 0 for this form. Larger maps are trees, written as "#{...}". */
-static bool write_map(struct writer *writer, uint64_t address, uint64_t header, int depth)
+static bool write_map(struct term_writer *writer, uint64_t address, uint64_t header, int depth)
 {
     uint64_t size, keys, key, value;
 
@@ -156,7 +156,7 @@ static bool write_map(struct writer *writer, uint64_t address, uint64_t header, 
 }
 
 /* Write `<<"text">>` if all of it is printable. Otherwise write nothing and return false. */
-static bool write_printable(struct writer *writer, const char *bytes, size_t size)
+static bool write_printable(struct term_writer *writer, const char *bytes, size_t size)
 {
     struct buffer text = {0};
     bool printable = true, ascii = true;
@@ -180,7 +180,7 @@ static bool write_printable(struct writer *writer, const char *bytes, size_t siz
     return printable && size > 0;
 }
 
-static bool write_binary(struct writer *writer, uint64_t address)
+static bool write_binary(struct term_writer *writer, uint64_t address)
 {
     char bytes[BINARY_MAX];
     struct term_bytes where;
@@ -203,7 +203,7 @@ static bool write_binary(struct writer *writer, uint64_t address)
     return write_text(writer, ">>");
 }
 
-static bool write_big(struct writer *writer, uint64_t address, uint64_t words, bool negative)
+static bool write_big(struct term_writer *writer, uint64_t address, uint64_t words, bool negative)
 {
     uint64_t digits[BIG_WORDS_MAX] = {0};
     unsigned __int128 value;
@@ -226,7 +226,7 @@ static bool write_big(struct writer *writer, uint64_t address, uint64_t words, b
 
 /* io_lib_format:insert_decimal/2: write `digits` with the decimal point after `place` of them, or
  * with an exponent if that is shorter. */
-static void write_decimal(struct writer *writer, const char *digits, int place)
+static void write_decimal(struct term_writer *writer, const char *digits, int place)
 {
     int length = (int)strlen(digits);
     char exponent[16];
@@ -244,7 +244,7 @@ static void write_decimal(struct writer *writer, const char *digits, int place)
 }
 
 /* Write the shortest digits that read back as the same number. */
-static bool write_float(struct writer *writer, uint64_t address)
+static bool write_float(struct term_writer *writer, uint64_t address)
 {
     char text[40], digits[24], *exponent, *end;
     double value;
@@ -271,7 +271,7 @@ static bool write_float(struct writer *writer, uint64_t address)
 
 /* header | u32 marker | three u32 (erl_term.h 25:738, ErtsORefThing); the numbers are printed from
  * the last to the first. References with more words also hold a pid or a pointer. */
-static bool write_reference(struct writer *writer, uint64_t address, uint64_t words)
+static bool write_reference(struct term_writer *writer, uint64_t address, uint64_t words)
 {
     uint32_t numbers[4];
 
@@ -283,7 +283,7 @@ static bool write_reference(struct writer *writer, uint64_t address, uint64_t wo
     return true;
 }
 
-static bool write_boxed(struct writer *writer, uint64_t address, int depth)
+static bool write_boxed(struct term_writer *writer, uint64_t address, int depth)
 {
     uint64_t header;
 
@@ -319,7 +319,7 @@ static bool write_boxed(struct writer *writer, uint64_t address, int depth)
     return write_text(writer, "#Term<...>");
 }
 
-static bool write_immediate(struct writer *writer, uint64_t term)
+static bool write_immediate(struct term_writer *writer, uint64_t term)
 {
     char pid[48];
     const char *atom;
@@ -341,7 +341,7 @@ static bool write_immediate(struct writer *writer, uint64_t term)
     return pid_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
 }
 
-static bool write_term(struct writer *writer, uint64_t term, int depth)
+static bool write_term(struct term_writer *writer, uint64_t term, int depth)
 {
     if (depth > DEPTH_MAX || is_full(writer))
         return write_text(writer, "...");
@@ -356,7 +356,7 @@ static bool write_term(struct writer *writer, uint64_t term, int depth)
 bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
                  uint64_t term, char *buffer, size_t size)
 {
-    struct writer writer = {.vm = vm, .atoms = atoms, .encoding = encoding, .limit = size};
+    struct term_writer writer = {.vm = vm, .atoms = atoms, .encoding = encoding, .limit = size};
     bool whole = write_term(&writer, term, 0);
 
     if (whole)

@@ -65,7 +65,7 @@ static const double BURST = 100e6;
 static const double ATTACHING_COST = 200e3;
 static const double ATTACHING_TIME = 10e6;
 
-enum state {
+enum group_state {
     CLOSED,
     OPENING,
     OPEN,
@@ -73,8 +73,8 @@ enum state {
     RETIRED,
 };
 
-struct group {
-    enum state state;
+struct budget_group {
+    enum group_state state;
     /* measured */
     double demand;         /* ns a second of open time, averaged */
     double last_demand;    /* the latest value */
@@ -105,13 +105,13 @@ struct budget {
     double income;        /* ns a second, averaged */
     double spent_in_hits; /* since the last income; the target's CPU time is too high by this */
     unsigned count;
-    struct group groups[];
+    struct budget_group groups[];
 };
 
 struct budget *budget_new(const struct budget_options *options)
 {
     unsigned groups = options->groups;
-    struct budget *budget = xcalloc(1, sizeof(*budget) + groups * sizeof(struct group));
+    struct budget *budget = xcalloc(1, sizeof(*budget) + groups * sizeof(struct budget_group));
 
     budget->part = SAFETY * options->part;
     budget->random = options->seed;
@@ -120,7 +120,7 @@ struct budget *budget_new(const struct budget_options *options)
     budget->income = budget->part * IDLE_CPU * SECOND;
     budget->count = groups;
     for (unsigned i = 0; i < groups; i++) {
-        budget->groups[i] = (struct group){
+        budget->groups[i] = (struct budget_group){
             .share = budget->income / groups,
             .tokens = SAVINGS_MIN,
             .attaching_cost = ATTACHING_COST,
@@ -141,7 +141,7 @@ void budget_free(struct budget *budget)
 
 /* ---- income ---- */
 
-static double savings_max(const struct group *group)
+static double savings_max(const struct budget_group *group)
 {
     return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
 }
@@ -162,7 +162,7 @@ static void divide(struct budget *budget)
         more = false;
         level = rest / open;
         for (unsigned i = 0; i < budget->count; i++) {
-            struct group *group = &budget->groups[i];
+            struct budget_group *group = &budget->groups[i];
             double need = NEED * group->demand;
 
             if (group->state == RETIRED || group->share >= 0 || need > level)
@@ -174,7 +174,7 @@ static void divide(struct budget *budget)
         }
     }
     for (unsigned i = 0; i < budget->count; i++) {
-        struct group *group = &budget->groups[i];
+        struct budget_group *group = &budget->groups[i];
 
         if (group->state == RETIRED)
             group->share = 0;
@@ -202,7 +202,7 @@ void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
         moved_average(budget->income, earned / time * SECOND, time, fmin(seen, INCOME_MEMORY));
     divide(budget);
     for (unsigned i = 0; i < budget->count; i++) {
-        struct group *group = &budget->groups[i];
+        struct budget_group *group = &budget->groups[i];
 
         group->tokens += earned * group->share / budget->income;
         group->tokens = fmin(group->tokens, savings_max(group));
@@ -222,7 +222,7 @@ static double random_part(struct budget *budget)
 }
 
 /* Plan to open the group at `offset` into its stratum, or as soon after as it can be attached. */
-static void order_at(struct group *group, uint64_t now, double offset)
+static void order_at(struct budget_group *group, uint64_t now, double offset)
 {
     double wait = (double)(group->begin - now) + offset - group->attaching_time;
 
@@ -240,7 +240,7 @@ static unsigned groups_left(const struct budget *budget)
 
 /* Where windows would come too often, make the stratum and its window longer, for the same share.
  * The window stays within its limit: after a jump of the cost, the share is not used up. */
-static void space_out(const struct budget *budget, struct group *group, double demand)
+static void space_out(const struct budget *budget, struct budget_group *group, double demand)
 {
     double shortest = groups_left(budget) / WINDOWS_PER_SECOND * SECOND;
     double more = shortest - group->length, window = group->window;
@@ -255,7 +255,7 @@ static void space_out(const struct budget *budget, struct group *group, double d
 }
 
 /* Plan the stratum that begins at `begin`, which may be some time after `now`. */
-static void plan(struct budget *budget, struct group *group, uint64_t now, uint64_t begin)
+static void plan(struct budget *budget, struct budget_group *group, uint64_t now, uint64_t begin)
 {
     double demand = fmax(group->demand, group->last_demand);
     double cost, tokens;
@@ -282,14 +282,14 @@ static void plan(struct budget *budget, struct group *group, uint64_t now, uint6
     order_at(group, now, (group->length - group->window) * random_part(budget));
 }
 
-static bool too_expensive(const struct group *group)
+static bool too_expensive(const struct budget_group *group)
 {
     if (group->continuous)
         return group->tokens < 0 && group->last_demand > group->share;
     return group->window_spent > fmax(CUT * group->planned, savings_max(group));
 }
 
-static enum budget_order order_open(struct group *group, uint64_t now, uint64_t *until)
+static enum budget_order order_open(struct budget_group *group, uint64_t now, uint64_t *until)
 {
     uint64_t closes_at = group->opened + (uint64_t)group->window;
 
@@ -307,7 +307,7 @@ static enum budget_order order_open(struct group *group, uint64_t now, uint64_t 
 enum budget_order budget_order(struct budget *budget, unsigned number, uint64_t now,
                                uint64_t *until)
 {
-    struct group *group = &budget->groups[number];
+    struct budget_group *group = &budget->groups[number];
 
     *until = UINT64_MAX;
     if (group->state == OPEN)
@@ -323,7 +323,7 @@ enum budget_order budget_order(struct budget *budget, unsigned number, uint64_t 
 
 /* ---- reports ---- */
 
-static void charge(struct group *group, double cost_ns)
+static void charge(struct budget_group *group, double cost_ns)
 {
     group->tokens -= cost_ns;
     group->spent += cost_ns;
@@ -332,7 +332,7 @@ static void charge(struct group *group, double cost_ns)
 void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_t took_ns,
                    double cost_ns)
 {
-    struct group *group = &budget->groups[number];
+    struct budget_group *group = &budget->groups[number];
 
     group->state = OPEN;
     group->opened = group->told = now;
@@ -344,7 +344,7 @@ void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_
 
 void budget_spend(struct budget *budget, unsigned number, uint64_t now, double cost_ns)
 {
-    struct group *group = &budget->groups[number];
+    struct budget_group *group = &budget->groups[number];
     double time = (double)(now - group->told);
 
     charge(group, cost_ns);
@@ -360,7 +360,7 @@ void budget_spend(struct budget *budget, unsigned number, uint64_t now, double c
 
 uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
 {
-    struct group *group = &budget->groups[number];
+    struct budget_group *group = &budget->groups[number];
     uint64_t end = group->begin + (uint64_t)group->length;
     bool whole = group->state == CLOSING && !group->cut && !group->continuous && now < end;
     uint64_t represents = (whole ? end : now) - group->begin;
@@ -381,7 +381,7 @@ uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
 
 void budget_detached(struct budget *budget, unsigned number, double cost_ns)
 {
-    struct group *group = &budget->groups[number];
+    struct budget_group *group = &budget->groups[number];
 
     group->attaching_cost = (group->attaching_cost + group->window_attaching + cost_ns) / 2;
     charge(group, cost_ns);
@@ -397,14 +397,14 @@ void budget_retire(struct budget *budget, unsigned number)
 
 bool budget_is_continuous(const struct budget *budget, unsigned number)
 {
-    const struct group *group = &budget->groups[number];
+    const struct budget_group *group = &budget->groups[number];
 
     return group->state == OPEN && group->continuous;
 }
 
 double budget_stacks(const struct budget *budget, unsigned number, double stack_ns, double most)
 {
-    const struct group *group = &budget->groups[number];
+    const struct budget_group *group = &budget->groups[number];
     double open = group->continuous ? 1 : group->window / group->length;
     double of_burst = group->continuous ? 1 : fmin(group->window / BURST, 1);
 
@@ -413,7 +413,7 @@ double budget_stacks(const struct budget *budget, unsigned number, double stack_
 
 struct budget_status budget_status(const struct budget *budget, unsigned number)
 {
-    const struct group *group = &budget->groups[number];
+    const struct budget_group *group = &budget->groups[number];
 
     return (struct budget_status){
         .income = budget->income,

@@ -233,6 +233,26 @@ int event_request_parse(const char *name, struct event_request *request, struct 
                      event_kind_names());
 }
 
+uint32_t event_request_slots(int targets, int count)
+{
+    return (uint32_t)(targets * count);
+}
+
+uint32_t event_request_histograms(const struct event_request *events, int count, int targets)
+{
+    uint32_t sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += (uint32_t)events[i].kind->histogram_count;
+    return sum * (uint32_t)targets;
+}
+
+void event_kind_want(struct programs *programs, const struct event_kind *kind, enum probe_way way)
+{
+    for (int i = 0; i < kind->site_count; i++)
+        probe_prepare(programs_want(programs, kind->sites[i].program), way);
+}
+
 const char *const *event_kind_list(void)
 {
     static const char *names[KINDS + 1];

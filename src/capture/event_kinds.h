@@ -8,8 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "hooks/hooks.h"
 #include "beam/vm.h"
+#include "capture/probe_link.h"
+#include "capture/programs.h"
+#include "hooks/hooks.h"
 #include "profile/profile.h"
 #include "wire.h"
 
@@ -96,6 +98,13 @@ struct event_request {
 
 /* ERROR_USAGE if there is no such event, or if its argument has a wrong form. */
 int event_request_parse(const char *name, struct event_request *request, struct error *error);
+
+/* The number of slots and histograms of `count` events in `targets` targets. */
+uint32_t event_request_slots(int targets, int count);
+uint32_t event_request_histograms(const struct event_request *events, int count, int targets);
+
+/* Mark the programs of a kind of events to be loaded, prepared for this way of attaching. */
+void event_kind_want(struct programs *programs, const struct event_kind *kind, enum probe_way way);
 
 /* The names of the kinds that need no argument; NULL at the end. */
 const char *const *event_kind_list(void);

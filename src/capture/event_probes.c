@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/event_probes.h"
+#include "capture/event_probes_internal.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget/estimate.h"
-#include "budget/windows.h"
 #include "capture/event_sites.h"
 #include "capture/programs.h"
 #include "util/alloc.h"
 #include "util/clock.h"
-#include "util/confidence.h"
 #include "util/log.h"
 
 /* With a budget of all of the target's CPU time, probes may cost anything: the target has no more
@@ -22,75 +18,9 @@
  * that of beamflame, which a target that uses all CPUs lacks. */
 #define STACK_NS (4000.0 + 7000.0)
 
-/* The part of hits that may be of a time that began before the window; more make the sum unknown.
- * If times are much shorter than windows, this part is about the ratio of both lengths. */
-#define CUT_MOST 0.1
-
-/* What was counted up to a moment. */
-struct counts {
-    struct wire_slot_counts slot;
-    struct wire_histogram *histograms; /* those of the event's kind, in order */
-    double cost_ns;
-    uint64_t target_cpu_ns;
-};
-
-/* The work of the target, by what goes with the hits of an event. */
-struct work {
-    enum vm_counter counter;
-    struct vm_work at_start; /* when summaries began; 0 if not known */
-    struct vm_work last;     /* the last value that the governor got */
-};
-
-struct event {
-    const struct event_request *request;
-    const struct event_kind *kind;
-    uint32_t slot, histogram;
-    struct event_places places;
-    struct probe_site sites[EVENT_PLACES_MAX];
-    int group; /* number in the governor; -1 if refused */
-    struct error refused;
-    struct wire_slot state;
-    struct work work;
-    struct estimate estimates[EVENT_VALUES], hits;
-    struct vm_work so_far; /* since summaries began */
-    struct window_lengths lengths;
-    struct event_spans seen; /* windows that were not taken yet, as those of event 0 */
-    struct counts before;    /* what was counted when summaries began */
-};
-
-struct event_probes {
-    struct event_probes_options options;
-    struct event *events;
-    struct governor *governor;
-    uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
-    double so_far_ns;          /* since `started` */
-    struct work work;          /* of all that the target does */
-};
-
-uint32_t event_slots(int targets, int count)
-{
-    return (uint32_t)(targets * count);
-}
-
-uint32_t event_histograms(const struct event_request *events, int count, int targets)
-{
-    uint32_t sum = 0;
-
-    for (int i = 0; i < count; i++)
-        sum += (uint32_t)events[i].kind->histogram_count;
-    return sum * (uint32_t)targets;
-}
-
-void event_programs_want(struct programs *programs, const struct event_kind *kind,
-                         enum probe_way way)
-{
-    for (int i = 0; i < kind->site_count; i++)
-        probe_prepare(programs_want(programs, kind->sites[i].program), way);
-}
-
 /* ---- finding the probe points ---- */
 
-static void find_sites(struct event_probes *probes, struct event *event)
+static void find_sites(struct event_probes *probes, struct probed_event *event)
 {
     const struct event_target target = {
         .vm = probes->options.vm,
@@ -122,7 +52,7 @@ static void find_sites(struct event_probes *probes, struct event *event)
     event->group = 0; /* the governor gives the number */
 }
 
-static void begin_estimates(struct event *event)
+static void begin_estimates(struct probed_event *event)
 {
     bool is_counted = event->work.counter == event->kind->work;
 
@@ -135,12 +65,13 @@ static void begin_estimates(struct event *event)
 struct event_probes *event_probes_new(const struct event_probes_options *options)
 {
     struct event_probes *probes = xcalloc(1, sizeof(*probes));
-    uint32_t histogram = options->target * event_histograms(options->events, options->count, 1);
+    uint32_t histogram =
+        options->target * event_request_histograms(options->events, options->count, 1);
 
     probes->options = *options;
     probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));
     for (int i = 0; i < options->count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         event->request = &options->events[i];
         event->kind = event->request->kind;
@@ -158,7 +89,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
             xcalloc((size_t)event->kind->histogram_count + 1, sizeof(struct wire_histogram));
         find_sites(probes, event);
         if (event->group == 0)
-            event_programs_want(options->programs, event->kind, options->calibration->way);
+            event_kind_want(options->programs, event->kind, options->calibration->way);
     }
     return probes;
 }
@@ -178,7 +109,7 @@ void event_probes_free(struct event_probes *probes)
 
 /* ---- under the governor ---- */
 
-static struct event *event_of_group(struct event_probes *probes, unsigned group)
+static struct probed_event *event_of_group(struct event_probes *probes, unsigned group)
 {
     int i = 0;
 
@@ -203,7 +134,7 @@ static void read_counts(void *context, unsigned group, struct probe_counts *coun
 static void set_open(void *context, unsigned group, enum wire_open open)
 {
     struct event_probes *probes = context;
-    struct event *event = event_of_group(probes, group);
+    struct probed_event *event = event_of_group(probes, group);
 
     if (event->kind->tick && event->state.open == WIRE_CLOSED && open != WIRE_CLOSED)
         sampler_want(probes->options.ticks);
@@ -220,7 +151,7 @@ static void set_open(void *context, unsigned group, enum wire_open open)
 static void set_period(void *context, unsigned group, uint64_t period)
 {
     struct event_probes *probes = context;
-    struct event *event = event_of_group(probes, group);
+    struct probed_event *event = event_of_group(probes, group);
 
     event->state.period = period ? period : 1;
     programs_set_slot(probes->options.programs, event->slot, &event->state);
@@ -262,7 +193,7 @@ static void start_span(struct event_probes *probes)
     probes->started = clock_ns(CLOCK_MONOTONIC);
     probes->so_far_ns = 0;
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         event->so_far = (struct vm_work){0};
         if (!vm_work(probes->options.vm, event->work.counter, &event->work.at_start))
@@ -271,7 +202,7 @@ static void start_span(struct event_probes *probes)
 }
 
 /* Remember what was counted before. A slot can have the counts of a target that has ended. */
-static void note_counts(struct event_probes *probes, struct event *event)
+static void note_counts(struct event_probes *probes, struct probed_event *event)
 {
     event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
     for (int i = 0; i < event->kind->histogram_count; i++)
@@ -298,7 +229,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 
     probes->governor = governor_new(&options);
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
 
         /* What a target noted that had this slot before is of older windows. */
         event->state.window = programs_slot(probes->options.programs, event->slot).window;
@@ -323,7 +254,7 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
 {
     probes->so_far_ns = (double)(now - probes->started);
     for (int i = 0; i < probes->options.count; i++) {
-        struct event *event = &probes->events[i];
+        struct probed_event *event = &probes->events[i];
         const struct vm_work *before = &event->work.at_start;
         struct vm_work work;
 
@@ -360,21 +291,13 @@ int event_probes_event(const struct event_probes *probes, uint32_t slot)
     return event < (uint32_t)probes->options.count ? (int)event : -1;
 }
 
-/* The work that goes with a value; 0 for one that grows with time. */
-static double work_of_value(const struct event *event, int value, const struct vm_work *work)
-{
-    if (event->kind->by_time >> value & 1)
-        return 0;
-    return (double)(event->kind->by_amount >> value & 1 ? work->amount : work->count);
-}
-
 /* A hit in a window that stands for itself has no correction for the slowdown: the window shows the
  * target as it was. */
 enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       const struct wire_hit *hit, uint64_t time,
                                       struct event_scale *ret_scale)
 {
-    const struct event *of = &probes->events[event];
+    const struct probed_event *of = &probes->events[event];
     const struct estimate_span so_far = {probes->so_far_ns, (double)of->so_far.count};
     double scale = 1, slowdown;
     enum window_answer answer =
@@ -392,7 +315,7 @@ void event_probes_update(struct event_probes *probes)
     struct governor_window window;
 
     while (governor_window(probes->governor, &window)) {
-        struct event *event = event_of_group(probes, window.group);
+        struct probed_event *event = event_of_group(probes, window.group);
         double ns = (double)(window.end - window.start), represents = (double)window.represents;
         double hits = (double)window.hits;
 
@@ -400,7 +323,7 @@ void event_probes_update(struct event_probes *probes)
                      represents, hits, hits);
         for (int v = 0; v < EVENT_VALUES; v++) {
             estimate_add(&event->estimates[v],
-                         (struct estimate_span){ns, work_of_value(event, v, &window.work)},
+                         (struct estimate_span){ns, event_work_of_value(event, v, &window.work)},
                          represents, (double)window.values[v], hits);
         }
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
@@ -429,7 +352,7 @@ void event_probes_end(struct event_probes *probes)
     event_probes_update(probes);
 }
 
-static void begin_event(struct event_probes *probes, struct event *event)
+static void begin_event(struct event_probes *probes, struct probed_event *event)
 {
     struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
 
@@ -446,98 +369,4 @@ void event_probes_begin(struct event_probes *probes)
         if (probes->events[i].group >= 0)
             begin_event(probes, &probes->events[i]);
     start_span(probes);
-}
-
-/* The whole time of a value. Until the probes are stopped, it is the time that windows stand
- * for. */
-static struct estimate_span span_of(const struct event_probes *probes, const struct event *event,
-                                    double work)
-{
-    if (!probes->stopped)
-        return (struct estimate_span){.ns = event->hits.represented_ns};
-    return (struct estimate_span){probes->so_far_ns, work};
-}
-
-/* True if windows cut many of the times that the value adds up: they began before their window, and
- * may be longer than a window is. How much longer can't be known. */
-static bool is_cut(const struct event *event, int value, const struct wire_slot_counts *counts)
-{
-    return (event->kind->by_time >> value & 1) && event->kind->cut && event->hits.windows &&
-           (double)counts->tallies[event->kind->cut - 1] > CUT_MOST * (double)counts->hits;
-}
-
-static void add_sum(const struct event_probes *probes, const struct event *event, int value,
-                    const struct wire_slot_counts *counts, struct event_summary *summary)
-{
-    const struct estimate *estimate = &event->estimates[value];
-    const struct estimate_span all =
-        span_of(probes, event, work_of_value(event, value, &event->so_far));
-    uint64_t *error = &summary->errors[value];
-    double own = estimate_error(estimate, all) / NORMAL_95_PERCENT;
-
-    summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
-    if (!isfinite(own) || is_cut(event, value, counts))
-        *error = EVENT_ERROR_UNKNOWN;
-    else if (*error != EVENT_ERROR_UNKNOWN)
-        *error = (uint64_t)ceil(hypot((double)*error, own));
-}
-
-static void add_cost(const struct event_probes *probes, const struct event *event,
-                     struct event_summary *summary)
-{
-    struct governor_status status = governor_status(probes->governor, (unsigned)event->group);
-
-    summary->cost_ns += (uint64_t)(status.spent_ns - event->before.cost_ns);
-    summary->target_cpu_ns += status.target_cpu_ns - event->before.target_cpu_ns;
-}
-
-/* `correction` multiplies the scales of single windows, so that histograms add up to the sums. */
-static void add_histograms(const struct event_probes *probes, const struct event *event,
-                           double correction, struct event_histogram *histograms)
-{
-    for (int i = 0; i < event->kind->histogram_count; i++) {
-        struct histogram *sum = &histograms[i].histogram;
-        bool is_time = event->kind->histograms[i].unit == UNIT_NS;
-        struct wire_histogram counted;
-
-        programs_histogram(probes->options.programs, event->histogram + (uint32_t)i, &counted);
-        programs_histogram_since(&counted, &event->before.histograms[i]);
-        if (counted.max > sum->max)
-            sum->max = counted.max;
-        for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
-            double scale =
-                window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
-
-            histograms[i].seen += counted.buckets[b];
-            sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale * correction);
-        }
-    }
-}
-
-void event_probes_add_summary(const struct event_probes *probes, int event,
-                              struct event_summary *summary, struct event_histogram *histograms,
-                              struct event_tally *tallies)
-{
-    const struct event *of = &probes->events[event];
-    const struct estimate_span all = span_of(probes, of, (double)of->so_far.count);
-    struct wire_slot_counts counts = programs_slot_counts(probes->options.programs, of->slot);
-    double alike, correction, tally_scale;
-
-    programs_counts_since(&counts, &of->before.slot);
-    alike = (double)counts.hits * window_lengths_scale(&of->lengths, 0);
-    correction = alike > 0 ? estimate_total(&of->hits, all) / alike : 1;
-    tally_scale = correction * window_lengths_scale(&of->lengths, 0);
-    summary->hits += counts.hits;
-    summary->lost += counts.lost;
-    summary->span_ns += (uint64_t)fmax(all.ns, of->hits.seen_ns);
-    summary->covered_ns += (uint64_t)of->hits.seen_ns;
-    summary->windows += of->hits.windows;
-    for (int v = 0; v < EVENT_VALUES; v++)
-        add_sum(probes, of, v, &counts, summary);
-    add_cost(probes, of, summary);
-    add_histograms(probes, of, correction, histograms);
-    for (int i = 0; i < of->kind->tally_count; i++) {
-        tallies[i].seen += counts.tallies[i];
-        tallies[i].count += (uint64_t)llround((double)counts.tallies[i] * tally_scale);
-    }
 }

@@ -42,14 +42,6 @@ struct event_probes_options {
 struct event_probes *event_probes_new(const struct event_probes_options *options);
 void event_probes_free(struct event_probes *probes);
 
-/* Mark the programs of a kind of events to be loaded, for places that are found after loading. */
-void event_programs_want(struct programs *programs, const struct event_kind *kind,
-                         enum probe_way way);
-
-/* The number of slots and histograms of `count` events in `targets` targets. */
-uint32_t event_slots(int targets, int count);
-uint32_t event_histograms(const struct event_request *events, int count, int targets);
-
 /* -1 with error if the event was refused: its places were not found, or its probes not attached. */
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error);
 

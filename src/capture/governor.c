@@ -65,7 +65,7 @@ void governor_free(struct governor *governor)
 
 unsigned governor_add(struct governor *governor, const struct probe_site *sites, int count)
 {
-    struct group *group = xcalloc(1, sizeof(*group));
+    struct probe_group *group = xcalloc(1, sizeof(*group));
 
     group->governor = governor;
     group->number = governor->group_count;
@@ -75,7 +75,7 @@ unsigned governor_add(struct governor *governor, const struct probe_site *sites,
     group->trap_ns = calibration_hit_ns(&governor->calibration, sites, count);
     group->program_ns = PROGRAM_NS;
     governor->groups =
-        xreallocarray(governor->groups, governor->group_count + 1, sizeof(struct group *));
+        xreallocarray(governor->groups, governor->group_count + 1, sizeof(struct probe_group *));
     governor->groups[governor->group_count++] = group;
     return group->number;
 }
@@ -83,7 +83,7 @@ unsigned governor_add(struct governor *governor, const struct probe_site *sites,
 /* ---- the thread ---- */
 
 /* Look after a group. Set `*next` to the time of the next call, if that is earlier. */
-static void govern_group(struct group *group, uint64_t *next)
+static void govern_group(struct probe_group *group, uint64_t *next)
 {
     struct governor *governor = group->governor;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
@@ -127,7 +127,7 @@ static void close_all(struct governor *governor)
     while (busy) {
         busy = false;
         for (unsigned i = 0; i < governor->group_count; i++) {
-            struct group *group = governor->groups[i];
+            struct probe_group *group = governor->groups[i];
 
             if (group->open)
                 group_close(group);
@@ -151,7 +151,7 @@ static void say_shares(struct governor *governor, uint64_t now)
         return;
     governor->said = now;
     for (unsigned i = 0; i < governor->group_count; i++) {
-        const struct group *group = governor->groups[i];
+        const struct probe_group *group = governor->groups[i];
         struct budget_status status = budget_status(governor->budget, i);
 
         log_write(
@@ -219,7 +219,7 @@ static int start_thread(struct governor *governor)
     return result;
 }
 
-static void start_group(struct group *group)
+static void start_group(struct probe_group *group)
 {
     const struct governor_options *options = &group->governor->options;
     struct error error;
@@ -300,7 +300,7 @@ void governor_cut(struct governor *governor)
 {
     pthread_mutex_lock(&governor->lock);
     for (unsigned i = 0; i < governor->group_count; i++) {
-        struct group *group = governor->groups[i];
+        struct probe_group *group = governor->groups[i];
 
         if (group->open && budget_is_continuous(governor->budget, group->number))
             group_hand_out(group);
@@ -337,7 +337,7 @@ enum window_answer governor_scale(struct governor *governor, unsigned group, uin
 
 struct governor_status governor_status(struct governor *governor, unsigned number)
 {
-    const struct group *group = governor->groups[number];
+    const struct probe_group *group = governor->groups[number];
     struct governor_status status;
     struct budget_status budget;
     uint64_t now;

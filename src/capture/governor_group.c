@@ -14,8 +14,8 @@
 static const uint64_t AT_ONCE = 50000;
 
 /* The task of a thread that attaches or detaches. */
-struct task {
-    struct group *group;
+struct probe_task {
+    struct probe_group *group;
     struct probe_links *links;
 };
 
@@ -23,7 +23,7 @@ struct task {
 
 /* Read what has been counted and done until now. Windows are short, and this thread may be
  * suspended for as long between two of these reads. Then they are repeated. */
-static struct moment look_at(const struct group *group)
+static struct moment look_at(const struct probe_group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
     uint64_t shortest = UINT64_MAX;
@@ -45,7 +45,7 @@ static struct moment look_at(const struct group *group)
 }
 
 /* Hand out what has been counted since the window began, or since the last call. Return it. */
-static struct governor_window put_window(struct group *group, const struct moment *end,
+static struct governor_window put_window(struct probe_group *group, const struct moment *end,
                                          uint64_t represents)
 {
     const struct moment *first = &group->first;
@@ -68,7 +68,7 @@ static struct governor_window put_window(struct group *group, const struct momen
 }
 
 /* Call this with no probes that wait to be detached: a message can take a moment. */
-static void say_window(const struct group *group, const struct governor_window *window,
+static void say_window(const struct probe_group *group, const struct governor_window *window,
                        const char *state)
 {
     const struct governor *governor = group->governor;
@@ -82,7 +82,7 @@ static void say_window(const struct group *group, const struct governor_window *
                budget_status(governor->budget, group->number).spent_ns / 1e6);
 }
 
-void group_hand_out(struct group *group)
+void group_hand_out(struct probe_group *group)
 {
     struct moment end = look_at(group);
     struct governor_window window = put_window(group, &end, end.time - group->first.time);
@@ -92,7 +92,7 @@ void group_hand_out(struct group *group)
 
 /* ---- opening and closing ---- */
 
-static void set_open(struct group *group, enum wire_open open)
+static void set_open(struct probe_group *group, enum wire_open open)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
 
@@ -101,7 +101,7 @@ static void set_open(struct group *group, enum wire_open open)
 }
 
 /* Set the period of samples so that they stay within their part of the budget. */
-static void set_period(struct group *group)
+static void set_period(struct probe_group *group)
 {
     const struct governor_options *options = &group->governor->options;
     double stacks = budget_stacks(group->governor->budget, group->number, options->stack_ns,
@@ -115,7 +115,7 @@ static void set_period(struct group *group)
     options->callbacks.period(options->callbacks.context, group->number, group->period);
 }
 
-static void opened(struct group *group, struct probe_links *links, uint64_t took, double cost)
+static void opened(struct probe_group *group, struct probe_links *links, uint64_t took, double cost)
 {
     struct governor *governor = group->governor;
     struct probe_counts counts = group_counts(group);
@@ -134,14 +134,14 @@ static void opened(struct group *group, struct probe_links *links, uint64_t took
     window_log_open(&group->log, group->first.time, continuous);
 }
 
-void group_refuse(struct group *group, const struct error *error)
+void group_refuse(struct probe_group *group, const struct error *error)
 {
     if (error->code != ERROR_NO_PROCESS)
         group->error = *error;
     budget_retire(group->governor->budget, group->number);
 }
 
-static void task_done(struct group *group)
+static void task_done(struct probe_group *group)
 {
     group->tasks--;
     group->tried = true;
@@ -171,7 +171,7 @@ static pid_t held_by(const struct governor *governor, enum probe_change change)
 }
 
 /* The group has no window yet, and nobody needs to wait for one. */
-static bool goes_on(struct group *group)
+static bool goes_on(struct probe_group *group)
 {
     struct governor *governor = group->governor;
     bool result;
@@ -185,7 +185,7 @@ static bool goes_on(struct group *group)
 }
 
 /* Wait until attaching delays nobody. False if the governor ends before. */
-static bool await_locks(struct group *group)
+static bool await_locks(struct probe_group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
     int looks = 0;
@@ -200,8 +200,8 @@ static bool await_locks(struct group *group)
 
 static void *attach_task(void *argument)
 {
-    struct task *task = argument;
-    struct group *group = task->group;
+    struct probe_task *task = argument;
+    struct probe_group *group = task->group;
     struct governor *governor = group->governor;
     struct error error = {.code = ERROR_NO_PROCESS};
     bool is_free = await_locks(group);
@@ -225,8 +225,8 @@ static void *attach_task(void *argument)
 
 static void *detach_task(void *argument)
 {
-    struct task *task = argument;
-    struct group *group = task->group;
+    struct probe_task *task = argument;
+    struct probe_group *group = task->group;
     struct governor *governor = group->governor;
     const struct governor_callbacks *callbacks = &governor->options.callbacks;
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), apart;
@@ -253,14 +253,14 @@ static void *detach_task(void *argument)
 
 /* Start a task in a thread of its own. Attaching and detaching wait for the kernel, and other
  * groups need attention meanwhile. */
-static void start_task(struct group *group, void *(*run)(void *), struct probe_links *links)
+static void start_task(struct probe_group *group, void *(*run)(void *), struct probe_links *links)
 {
-    struct task *task = xcalloc(1, sizeof(*task));
+    struct probe_task *task = xcalloc(1, sizeof(*task));
     pthread_attr_t attributes;
     pthread_t thread;
     int result;
 
-    *task = (struct task){group, links};
+    *task = (struct probe_task){group, links};
     group->tasks++;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -273,7 +273,7 @@ static void start_task(struct group *group, void *(*run)(void *), struct probe_l
     pthread_mutex_lock(&group->governor->lock);
 }
 
-void group_open(struct group *group)
+void group_open(struct probe_group *group)
 {
     governor_observe(group->governor);
     log_detail("windows", "group %u of process %d opens: its probes are being attached",
@@ -281,7 +281,7 @@ void group_open(struct group *group)
     start_task(group, attach_task, NULL);
 }
 
-void group_close(struct group *group)
+void group_close(struct probe_group *group)
 {
     struct governor *governor = group->governor;
     bool continuous = budget_is_continuous(governor->budget, group->number);
@@ -303,7 +303,7 @@ void group_close(struct group *group)
 /* How far back rates are averaged, in ns of open time. */
 static const double RATE_MEMORY = 50e6;
 
-struct probe_counts group_counts(const struct group *group)
+struct probe_counts group_counts(const struct probe_group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
     struct probe_counts counts;
@@ -314,7 +314,7 @@ struct probe_counts group_counts(const struct group *group)
 
 /* Update the average run time of the group's programs since the last call. Other groups can have a
  * part in it, which is assumed to be alike. */
-static void update_program_ns(struct group *group)
+static void update_program_ns(struct probe_group *group)
 {
     struct run_time now = bpf_load_run_time(group->sites, group->count);
 
@@ -324,7 +324,7 @@ static void update_program_ns(struct group *group)
     group->run_time = now;
 }
 
-double group_take_cost(struct group *group, const struct probe_counts *counts)
+double group_take_cost(struct probe_group *group, const struct probe_counts *counts)
 {
     struct governor *governor = group->governor;
     uint64_t runs = counts->runs - group->charged.runs;
@@ -338,7 +338,7 @@ double group_take_cost(struct group *group, const struct probe_counts *counts)
     return estimated * cost_factor_get(&governor->cost_factor);
 }
 
-void group_charge(struct group *group, uint64_t now, const struct probe_counts *counts)
+void group_charge(struct probe_group *group, uint64_t now, const struct probe_counts *counts)
 {
     double time = (double)(now - group->charged_time);
     double runs = (double)(counts->runs - group->charged.runs);
@@ -368,10 +368,10 @@ bool governor_read_target_cpu(struct governor *governor)
 void governor_observe(struct governor *governor)
 {
     const struct governor_callbacks *callbacks = &governor->options.callbacks;
-    struct effort now, *last = &governor->observed;
+    struct target_effort now, *last = &governor->observed;
 
     for (unsigned i = 0; i < governor->group_count; i++) {
-        struct group *group = governor->groups[i];
+        struct probe_group *group = governor->groups[i];
 
         if (group->open) {
             struct probe_counts counts = group_counts(group);
@@ -381,8 +381,9 @@ void governor_observe(struct governor *governor)
     }
     if (!governor_read_target_cpu(governor))
         return;
-    now = (struct effort){governor->target_cpu,
-                          callbacks->work(callbacks->context, WORK_OF_ALL).count, governor->cost};
+    now = (struct target_effort){governor->target_cpu,
+                                 callbacks->work(callbacks->context, WORK_OF_ALL).count,
+                                 governor->cost};
     if (last->work && now.work > last->work)
         cost_factor_add(&governor->cost_factor, (double)(now.cpu - last->cpu),
                         (double)(now.work - last->work), now.cost - last->cost);

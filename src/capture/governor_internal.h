@@ -26,7 +26,7 @@ struct moment {
     struct probe_counts counts;
 };
 
-struct group {
+struct probe_group {
     struct governor *governor;
     unsigned number;
     struct probe_site *sites;
@@ -52,7 +52,7 @@ struct group {
 };
 
 /* What the target has done, and the cost of the probes in it. */
-struct effort {
+struct target_effort {
     uint64_t cpu, work;
     double cost; /* estimated cost of hits */
 };
@@ -70,10 +70,10 @@ struct governor {
     clockid_t target_clock;
     uint64_t target_cpu_start, target_cpu; /* until now, or until the target ended */
     struct budget *budget;
-    double cost;            /* estimated cost of all hits */
-    struct effort observed; /* at the last governor_observe() */
+    double cost;                   /* estimated cost of all hits */
+    struct target_effort observed; /* at the last governor_observe() */
     struct cost_factor cost_factor;
-    struct group **groups;
+    struct probe_group **groups;
     unsigned group_count;
     struct buffer windows; /* struct governor_window, closed */
     size_t windows_taken;  /* bytes */
@@ -82,13 +82,13 @@ struct governor {
 /* ---- costs ---- */
 
 /* What the group's programs have counted so far. */
-struct probe_counts group_counts(const struct group *group);
+struct probe_counts group_counts(const struct probe_group *group);
 
 /* The cost of hits since the last call, in ns. */
-double group_take_cost(struct group *group, const struct probe_counts *counts);
+double group_take_cost(struct probe_group *group, const struct probe_counts *counts);
 
 /* Charge an open group with its cost until `now`. */
-void group_charge(struct group *group, uint64_t now, const struct probe_counts *counts);
+void group_charge(struct probe_group *group, uint64_t now, const struct probe_counts *counts);
 
 /* Read the target's CPU time. Return false if the target has ended: the last value then stays. */
 bool governor_read_target_cpu(struct governor *governor);
@@ -101,14 +101,14 @@ void governor_observe(struct governor *governor);
 /* ---- groups ---- */
 
 /* Attach the group's probes and open it, or refuse it. A thread of its own does this. */
-void group_open(struct group *group);
+void group_open(struct probe_group *group);
 
 /* Close the group at once. A thread of its own detaches the probes. */
-void group_close(struct group *group);
+void group_close(struct probe_group *group);
 
 /* Refuse a group that can't be attached. */
-void group_refuse(struct group *group, const struct error *error);
+void group_refuse(struct probe_group *group, const struct error *error);
 
 /* Hand out, as a window, what an open group has counted since its window began or since the last
  * call. */
-void group_hand_out(struct group *group);
+void group_hand_out(struct probe_group *group);

@@ -18,7 +18,7 @@
 #include "util/alloc.h"
 #include "util/log.h"
 
-struct watched {
+struct watched_process {
     pid_t pid;
     struct process_identity identity;
     uint64_t memory; /* the kernel's address of the memory map */
@@ -28,7 +28,7 @@ struct memory_locks {
     struct programs *programs;
     struct bpf_program *find, *look;
     pthread_mutex_t lock; /* guards what follows */
-    struct watched *list;
+    struct watched_process *list;
     size_t count, room;
     pid_t *keepers; /* processes that keep descriptors */
     size_t keeper_count, keeper_room;
@@ -77,7 +77,7 @@ static bool is_taken(void *context, uint64_t memory)
     return look(context, memories) != 0;
 }
 
-static bool is_running(const struct watched *watched)
+static bool is_running(const struct watched_process *watched)
 {
     return process_exists(watched->pid) && process_is(watched->pid, &watched->identity);
 }
@@ -141,7 +141,8 @@ static int find_memories(const struct memory_locks *locks)
     return result;
 }
 
-static const struct watched *find_watched(const struct memory_locks *locks, const struct vm *vm)
+static const struct watched_process *find_watched(const struct memory_locks *locks,
+                                                  const struct vm *vm)
 {
     for (size_t i = 0; i < locks->count; i++)
         if (locks->list[i].pid == vm->pid && is_running(&locks->list[i]))
@@ -156,20 +157,20 @@ static bool is_same_file(const struct executable *a, const struct executable *b)
 }
 
 /* Return the VM, and all processes that run the same file, malloc'ed. */
-static struct watched *find_wanted(const struct vm *vm, size_t *ret_count)
+static struct watched_process *find_wanted(const struct vm *vm, size_t *ret_count)
 {
     enum { MOST = 1000 };
-    struct watched *wanted = xcalloc(MOST, sizeof(*wanted));
+    struct watched_process *wanted = xcalloc(MOST, sizeof(*wanted));
     struct executable own, other;
     struct error ignored;
     size_t count = 0, pid_count = 0;
     pid_t *pids = process_executable(vm->pid, &own) ? process_list(&pid_count, &ignored) : NULL;
 
-    wanted[count++] = (struct watched){.pid = vm->pid, .identity = vm->identity};
+    wanted[count++] = (struct watched_process){.pid = vm->pid, .identity = vm->identity};
     for (size_t i = 0; pids && i < pid_count && count < MOST; i++)
         if (pids[i] != vm->pid && process_executable(pids[i], &other) && is_same_file(&own, &other))
             wanted[count++] =
-                (struct watched){.pid = pids[i], .identity = process_identity(pids[i])};
+                (struct watched_process){.pid = pids[i], .identity = process_identity(pids[i])};
     free(pids);
     *ret_count = count;
     return wanted;
@@ -179,7 +180,7 @@ static struct watched *find_wanted(const struct vm *vm, size_t *ret_count)
 static int watch_all(struct memory_locks *locks, const struct vm *vm)
 {
     size_t count;
-    struct watched *wanted = find_wanted(vm, &count);
+    struct watched_process *wanted = find_wanted(vm, &count);
     int result;
 
     for (size_t i = 0; i < count; i++)
@@ -198,7 +199,7 @@ static int watch_all(struct memory_locks *locks, const struct vm *vm)
 
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm)
 {
-    const struct watched *found;
+    const struct watched_process *found;
 
     pthread_mutex_lock(&locks->lock);
     for (size_t i = locks->count; i-- > 0;)

@@ -13,32 +13,32 @@
 enum { FIRST = 256 };
 
 /* An option, and where it stores. */
-struct entry {
+struct option_entry {
     const struct command_option *option;
     void *target;
 };
 
-struct parser {
+struct command_parser {
     const struct command *command;
     void *options;
-    struct entry *entries;
+    struct option_entry *entries;
     size_t count, room;
 };
 
-static void collect(struct parser *parser)
+static void collect(struct command_parser *parser)
 {
     struct option_walk walk = {.group = parser->command->groups};
 
     while (option_walk_next(&walk)) {
         parser->entries =
             xgrow(parser->entries, &parser->room, parser->count, sizeof(*parser->entries));
-        parser->entries[parser->count++] = (struct entry){
+        parser->entries[parser->count++] = (struct option_entry){
             walk.option, (char *)parser->options + walk.group->target + walk.option->field};
     }
 }
 
 /* The tables in the form of getopt_long(); one more option is --help. The caller frees both. */
-static struct option *long_options(const struct parser *parser)
+static struct option *long_options(const struct command_parser *parser)
 {
     struct option *all = xcalloc(parser->count + 2, sizeof(*all));
 
@@ -52,7 +52,7 @@ static struct option *long_options(const struct parser *parser)
     return all;
 }
 
-static char *short_options(const struct parser *parser)
+static char *short_options(const struct command_parser *parser)
 {
     struct buffer text = {0};
 
@@ -67,7 +67,7 @@ static char *short_options(const struct parser *parser)
     return text.data;
 }
 
-static const struct entry *entry_of(const struct parser *parser, int found)
+static const struct option_entry *entry_of(const struct command_parser *parser, int found)
 {
     if (found >= FIRST && found < FIRST + (int)parser->count)
         return &parser->entries[found - FIRST];
@@ -78,9 +78,10 @@ static const struct entry *entry_of(const struct parser *parser, int found)
 }
 
 /* What getopt_long() refused: `found` is '?' or ':', `word` the argument with the option. */
-static int refuse(const struct parser *parser, int found, const char *word, struct error *error)
+static int refuse(const struct command_parser *parser, int found, const char *word,
+                  struct error *error)
 {
-    const struct entry *entry = entry_of(parser, optopt);
+    const struct option_entry *entry = entry_of(parser, optopt);
 
     if (found == ':' && entry)
         return error_set(error, ERROR_USAGE, "--%s needs %s", entry->option->name,
@@ -93,7 +94,7 @@ static int refuse(const struct parser *parser, int found, const char *word, stru
                      "there is no option '%s', or more than one option begins so", word);
 }
 
-static int take_arguments(const struct parser *parser, char **arguments, bool after_dashes,
+static int take_arguments(const struct command_parser *parser, char **arguments, bool after_dashes,
                           struct error *error)
 {
     const struct command *command = parser->command;
@@ -107,13 +108,13 @@ static int take_arguments(const struct parser *parser, char **arguments, bool af
 
 /* Store what comes before the next argument that is no option. Returns its index, argc at the end;
  * -1 with error, or without one where help is asked for. */
-static int parse_options(const struct parser *parser, int argc, char **argv, const char *letters,
-                         const struct option *names, struct error *error)
+static int parse_options(const struct command_parser *parser, int argc, char **argv,
+                         const char *letters, const struct option *names, struct error *error)
 {
     int found;
 
     while ((found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-        const struct entry *entry = entry_of(parser, found);
+        const struct option_entry *entry = entry_of(parser, found);
 
         if (found == 'h' && !entry)
             return -1;
@@ -126,7 +127,7 @@ static int parse_options(const struct parser *parser, int argc, char **argv, con
 }
 
 /* Options may come behind arguments, but for a command line behind "--". */
-static int parse(const struct parser *parser, int argc, char **argv, struct error *error)
+static int parse(const struct command_parser *parser, int argc, char **argv, struct error *error)
 {
     struct option *names = long_options(parser);
     char *letters = short_options(parser);
@@ -164,7 +165,7 @@ static int parse(const struct parser *parser, int argc, char **argv, struct erro
 bool command_line_parse(const struct command *command, int argc, char **argv, void *options,
                         int *ret_code)
 {
-    struct parser parser = {.command = command, .options = options};
+    struct command_parser parser = {.command = command, .options = options};
     /* getopt_long() begins at index 1. */
     char **all = xcalloc((size_t)argc + 2, sizeof(*all));
     struct error error = {0};

@@ -25,7 +25,7 @@
 enum { ARGUMENTS_SHOWN = 120 }; /* bytes in the table */
 
 /* One VM, or an OS process that seems to be one and can't be read. */
-struct row {
+struct ps_row {
     pid_t pid;
     struct build build; /* release 0: unknown */
     char node[1024];
@@ -47,8 +47,8 @@ struct ps_options {
     int assumed_release;
 };
 
-struct rows {
-    struct row *all;
+struct ps_rows {
+    struct ps_row *all;
     size_t count;
     size_t not_permitted; /* OS processes that may not be read, and may be VMs */
 };
@@ -98,7 +98,7 @@ static char *command_line(pid_t pid)
     return line.data;
 }
 
-static void describe_process(struct row *row)
+static void describe_process(struct ps_row *row)
 {
     const struct passwd *user;
     uint64_t age;
@@ -118,7 +118,7 @@ static void describe_process(struct row *row)
         snprintf(row->user, sizeof(row->user), "%u", (unsigned int)uid);
 }
 
-static void describe(struct row *row, int assumed_release)
+static void describe(struct ps_row *row, int assumed_release)
 {
     struct vm *vm = vm_open(row->pid, assumed_release, &row->error);
 
@@ -137,12 +137,12 @@ static void describe(struct row *row, int assumed_release)
 }
 
 /* Fill *row if the OS process is a VM, or seems to be one that may not be read. */
-static bool look_at(pid_t pid, int assumed_release, struct rows *rows, struct row *row)
+static bool look_at(pid_t pid, int assumed_release, struct ps_rows *rows, struct ps_row *row)
 {
     struct error error = {0};
     int identified;
 
-    *row = (struct row){.pid = pid, .run_queue = -1, .age = -1};
+    *row = (struct ps_row){.pid = pid, .run_queue = -1, .age = -1};
     identified = vm_identify(pid, &row->build, &error);
     if (identified < 0 && error.code == ERROR_PERMISSION && !is_kernel_thread(pid)) {
         rows->not_permitted++;
@@ -167,7 +167,7 @@ static bool look_at(pid_t pid, int assumed_release, struct rows *rows, struct ro
     return row->error.code != ERROR_NO_PROCESS; /* else it ended meanwhile */
 }
 
-static int collect(int assumed_release, struct rows *rows, struct error *error)
+static int collect(int assumed_release, struct ps_rows *rows, struct error *error)
 {
     size_t count;
     pid_t *pids = process_list(&count, error);
@@ -175,7 +175,7 @@ static int collect(int assumed_release, struct rows *rows, struct error *error)
     if (!pids)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        struct row row;
+        struct ps_row row;
 
         if (!look_at(pids[i], assumed_release, rows, &row))
             continue;
@@ -187,17 +187,17 @@ static int collect(int assumed_release, struct rows *rows, struct error *error)
     return 0;
 }
 
-static const char *flavor(const struct row *row)
+static const char *flavor(const struct ps_row *row)
 {
     return row->build.jit ? "jit" : "emu";
 }
 
-static const char *state(const struct row *row)
+static const char *state(const struct ps_row *row)
 {
     return row->stopped ? "stopped" : "running";
 }
 
-static const char *frames(const struct row *row)
+static const char *frames(const struct ps_row *row)
 {
     static const char *const names[] = {
         [VM_FRAMES_UNKNOWN] = "-",
@@ -241,7 +241,7 @@ static const char *own_arguments(const char *command)
     return own;
 }
 
-static void print_table_row(const struct row *row)
+static void print_table_row(const struct ps_row *row)
 {
     char release[16] = "-", queue[24] = "-", age[32];
 
@@ -260,7 +260,7 @@ static void print_table_row(const struct row *row)
                    queue, or_dash(row->container), ARGUMENTS_SHOWN, own_arguments(row->command));
 }
 
-static void print_table(const struct rows *rows)
+static void print_table(const struct ps_rows *rows)
 {
     print_line("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %-12s %s", "PID", "USER",
                "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "FRAMES", "SCHED", "PROCS", "RUNQ",
@@ -270,7 +270,7 @@ static void print_table(const struct rows *rows)
 }
 
 /* Report the VMs that do not run, whatever their numbers say. */
-static void report_stopped(const struct rows *rows)
+static void report_stopped(const struct ps_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
         if (rows->all[i].stopped)
@@ -285,7 +285,7 @@ static void put_clean(struct json *json, const char *key, const char *text)
     free(clean);
 }
 
-static void put_build(struct json *json, const struct row *row)
+static void put_build(struct json *json, const struct ps_row *row)
 {
     char release[16];
 
@@ -295,7 +295,7 @@ static void put_build(struct json *json, const struct row *row)
     json_text(json, "flavor", flavor(row));
 }
 
-static void put_vm(struct json *json, const struct row *row)
+static void put_vm(struct json *json, const struct ps_row *row)
 {
     put_clean(json, "node", row->node);
     json_text(json, "frames", frames(row));
@@ -308,7 +308,7 @@ static void put_vm(struct json *json, const struct row *row)
         json_number(json, "run_queue", (uint64_t)row->run_queue);
 }
 
-static void put_process(struct json *json, const struct row *row)
+static void put_process(struct json *json, const struct ps_row *row)
 {
     put_clean(json, "container", row->container);
     if (row->user[0])
@@ -320,13 +320,13 @@ static void put_process(struct json *json, const struct row *row)
     json_bool(json, "stopped", row->stopped);
 }
 
-static void print_json(const struct rows *rows)
+static void print_json(const struct ps_rows *rows)
 {
     struct json json = {stdout};
 
     json_open_lines(&json, NULL, '[');
     for (size_t i = 0; i < rows->count; i++) {
-        const struct row *row = &rows->all[i];
+        const struct ps_row *row = &rows->all[i];
 
         json_open(&json, NULL, '{');
         json_number(&json, "pid", (uint64_t)row->pid);
@@ -345,7 +345,7 @@ static void print_json(const struct rows *rows)
 
 /* Returns the exit code. Root in a container may not read some OS processes either. That is an
  * error only if a VM was missed. */
-static int report_permission(const struct rows *rows)
+static int report_permission(const struct ps_rows *rows)
 {
     struct error error;
     bool missed;
@@ -366,7 +366,7 @@ static int report_permission(const struct rows *rows)
 
 static int list(const struct ps_options *options, struct error *error)
 {
-    struct rows rows = {0};
+    struct ps_rows rows = {0};
     int result;
 
     if (child_check_room(error) || collect(options->assumed_release, &rows, error))

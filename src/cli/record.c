@@ -33,7 +33,7 @@
 /* What `record` prints while it records: progress on a terminal, and what is reported to it. */
 
 /* The line on a terminal that shows what is being recorded. */
-struct progress {
+struct record_progress {
     bool quiet;
     bool live; /* standard error is a terminal, and progress is wanted */
     uint64_t shown;
@@ -43,7 +43,7 @@ static const uint64_t INTERVAL_NS = 500000000;
 
 /* ---- progress ---- */
 
-static void clear_progress(const struct progress *progress)
+static void clear_progress(const struct record_progress *progress)
 {
     if (progress->live)
         message_progress("%s", "");
@@ -68,7 +68,7 @@ static void show_progress(const struct session *session, enum recorder_state sta
 /* Show the line, at most twice a second. */
 static void report_progress(void *context, const struct session *session, enum recorder_state state)
 {
-    struct progress *progress = context;
+    struct record_progress *progress = context;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     if (state == RECORDER_ENDS)
@@ -89,7 +89,7 @@ static void report_failed(void *context, const struct error *error)
 
 static void report_wrote(void *context, const char *path)
 {
-    if (!((const struct progress *)context)->quiet)
+    if (!((const struct record_progress *)context)->quiet)
         message_say("wrote %s", path);
 }
 
@@ -101,14 +101,14 @@ static void report_empty(void *context, const struct output_request *request)
 
 static void report_full(void *context, uint64_t max_size)
 {
-    if (!((const struct progress *)context)->quiet)
+    if (!((const struct record_progress *)context)->quiet)
         message_say("the recording ends: it has reached the %llu bytes of --max-size",
                     (unsigned long long)max_size);
 }
 
 static void report_fired(void *context, const char *trigger, double before, double after)
 {
-    const struct progress *progress = context;
+    const struct record_progress *progress = context;
 
     clear_progress(progress);
     if (!progress->quiet)
@@ -118,9 +118,9 @@ static void report_fired(void *context, const char *trigger, double before, doub
 
 /* Return functions that print what they get; if `quiet`, only errors and warnings. They use
  * *progress, which this sets. */
-static struct rotation_reports record_reports(struct progress *progress, bool quiet)
+static struct rotation_reports record_reports(struct record_progress *progress, bool quiet)
 {
-    *progress = (struct progress){.quiet = quiet, .live = !quiet && isatty(STDERR_FILENO)};
+    *progress = (struct record_progress){.quiet = quiet, .live = !quiet && isatty(STDERR_FILENO)};
     return (struct rotation_reports){
         .context = progress,
         .warn = message_warning,
@@ -446,7 +446,7 @@ static int run(int argc, char **argv)
 {
     struct record_options options;
     struct rotation_reports reports;
-    struct progress progress;
+    struct record_progress progress;
     struct targets targets;
     struct error error;
     uint64_t started = clock_ns(CLOCK_MONOTONIC);

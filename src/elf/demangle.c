@@ -22,7 +22,7 @@ enum {
     LIFETIME_DIGITS = 2, /* base 62 */
 };
 
-struct text {
+struct demangled_text {
     char bytes[LONGEST_TEXT];
     size_t size;
     bool is_too_long;
@@ -40,7 +40,7 @@ static bool is_ascii(const char *bytes, size_t size)
  * only while it passes text from Punycode, which is not ASCII: then the next call ends it. */
 static void append(const char *bytes, size_t size, void *context)
 {
-    struct text *text = context;
+    struct demangled_text *text = context;
 
     if (!size)
         return; /* `bytes` can be NULL */
@@ -75,7 +75,7 @@ static bool has_many_lifetimes(const char *name)
  * the name or its readable form is too long. */
 static char *demangle_rust(const char *name)
 {
-    struct text text = {.size = 0};
+    struct demangled_text text = {.size = 0};
 
     if ((strncmp(name, "_R", 2) != 0 && strncmp(name, "_ZN", 3) != 0) ||
         strlen(name) > LONGEST_NAME || has_many_lifetimes(name))

@@ -200,14 +200,14 @@ static void find_rule(struct file *file, uint64_t pc, struct buffer *answer)
     cfi_tables_rule(file->rules, pc, answer);
 }
 
-struct listing {
+struct probe_listing {
     struct buffer *answer;
     uint64_t left_out; /* that come first */
 };
 
 static bool put_probe(void *context, const struct usdt_probe *probe)
 {
-    struct listing *listing = context;
+    struct probe_listing *listing = context;
     struct elf_probe put = {
         .file_offset = probe->file_offset,
         .semaphore_offset = probe->semaphore_offset,
@@ -229,7 +229,7 @@ static bool put_probe(void *context, const struct usdt_probe *probe)
 
 static void list_probes(const struct file *file, uint64_t from, struct buffer *answer)
 {
-    elf_probes_each(file->elf, put_probe, &(struct listing){answer, from});
+    elf_probes_each(file->elf, put_probe, &(struct probe_listing){answer, from});
 }
 
 static void answer_about(struct elf_service *service, const struct elf_request *request,

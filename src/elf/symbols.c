@@ -13,7 +13,7 @@
 #include "util/effort.h"
 
 /* A function. Addresses are the file's. */
-struct entry {
+struct function_entry {
     uint64_t start, end;
     uint64_t reach; /* the largest `end` of this and all earlier entries */
     const char *name;
@@ -23,7 +23,7 @@ struct entry {
 };
 
 struct elf_symbols {
-    struct entry *entries; /* by start, one for each start */
+    struct function_entry *entries; /* by start, one for each start */
     size_t count, room;
     enum native_symbols_source source;
     Elf *debug; /* the debug file, kept for its names, with its descriptor closed; or NULL */
@@ -44,7 +44,7 @@ enum {
 /* Symbols nest at most this deep in a sane file. */
 enum { DEEPEST_NEST = 32 };
 
-static void add_entry(struct elf_symbols *table, const struct entry *entry)
+static void add_entry(struct elf_symbols *table, const struct function_entry *entry)
 {
     table->entries = xgrow(table->entries, &table->room, table->count, sizeof(*table->entries));
     table->entries[table->count++] = *entry;
@@ -99,7 +99,7 @@ static bool add_function(void *context, const GElf_Sym *symbol, const char *name
     uint64_t end = symbol->st_value + symbol->st_size;
 
     if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end > symbol->st_value)
-        add_entry(context, &(struct entry){
+        add_entry(context, &(struct function_entry){
                                .start = symbol->st_value,
                                .end = end,
                                .name = name,
@@ -203,7 +203,7 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
 {
     char *readable = demangle(name);
 
-    add_entry(context, &(struct entry){
+    add_entry(context, &(struct function_entry){
                            .start = address,
                            .end = address + size,
                            .name = xasprintf("%s@plt", readable ? readable : name),
@@ -226,8 +226,8 @@ static size_t lines_before(const char *name)
  * then global before weak or local. */
 static int compare_entries(const void *a, const void *b)
 {
-    const struct entry *left = a;
-    const struct entry *right = b;
+    const struct function_entry *left = a;
+    const struct function_entry *right = b;
     size_t left_lines = lines_before(left->name);
     size_t right_lines = lines_before(right->name);
 
@@ -249,7 +249,7 @@ static void index_entries(struct elf_symbols *table)
         return;
     qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
     for (size_t i = 0; i < table->count; i++) {
-        struct entry *entry = &table->entries[i];
+        struct function_entry *entry = &table->entries[i];
 
         if (kept > 0 && table->entries[kept - 1].start == entry->start) {
             if (entry->is_owned)
@@ -305,7 +305,7 @@ void elf_symbols_free(struct elf_symbols *symbols)
 }
 
 /* Return the innermost function that covers `address`. */
-static struct entry *find_entry(const struct elf_symbols *table, uint64_t address)
+static struct function_entry *find_entry(const struct elf_symbols *table, uint64_t address)
 {
     size_t low = 0, high = table->count;
 
@@ -318,7 +318,7 @@ static struct entry *find_entry(const struct elf_symbols *table, uint64_t addres
             high = middle;
     }
     for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {
-        struct entry *entry = &table->entries[--low];
+        struct function_entry *entry = &table->entries[--low];
 
         if (address < entry->end)
             return entry;
@@ -329,7 +329,7 @@ static struct entry *find_entry(const struct elf_symbols *table, uint64_t addres
 }
 
 /* Demangle the name, without the version that a linker puts into .symtab ("memcpy@@GLIBC_2.14"). */
-static void make_readable(struct entry *entry)
+static void make_readable(struct function_entry *entry)
 {
     size_t length = strcspn(entry->name, "@");
     char *plain, *readable;
@@ -349,7 +349,7 @@ static void make_readable(struct entry *entry)
 
 bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol)
 {
-    struct entry *entry = find_entry(symbols, address);
+    struct function_entry *entry = find_entry(symbols, address);
 
     if (!entry)
         return false;
@@ -359,14 +359,14 @@ bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_
 }
 
 /* A search by name for a global or weak symbol, else the first local one. */
-struct search {
+struct symbol_search {
     const char *name;
     uint64_t address;
 };
 
 static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
 {
-    struct search *search = context;
+    struct symbol_search *search = context;
     int type = GELF_ST_TYPE(symbol->st_info);
     bool is_local = GELF_ST_BIND(symbol->st_info) == STB_LOCAL;
 
@@ -380,7 +380,7 @@ static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
 
 uint64_t elf_symbol_address(Elf *elf, const char *name)
 {
-    struct search search = {.name = name};
+    struct symbol_search search = {.name = name};
 
     each_symbol(elf, match_name, &search);
     return search.address;

@@ -19,7 +19,7 @@ struct addresses {
     unsigned int count;
 };
 
-struct search {
+struct collection_search {
     struct addresses passed; /* as the first argument of a call */
     struct addresses stored;
 };
@@ -33,7 +33,7 @@ static void add(struct addresses *addresses, struct flow_value value)
 static void look_at_call(void *context, const struct flow *flow, const struct flow_call *call)
 {
     (void)flow;
-    add(&((struct search *)context)->passed, flow_argument(call, 0));
+    add(&((struct collection_search *)context)->passed, flow_argument(call, 0));
 }
 
 static void look_at_store(void *context, const struct flow *flow, struct flow_value address,
@@ -41,7 +41,7 @@ static void look_at_store(void *context, const struct flow *flow, struct flow_va
 {
     (void)flow;
     (void)value;
-    add(&((struct search *)context)->stored, address);
+    add(&((struct collection_search *)context)->stored, address);
 }
 
 static bool has(const struct addresses *addresses, uint64_t address)
@@ -53,7 +53,7 @@ static bool has(const struct addresses *addresses, uint64_t address)
 }
 
 /* The only address behind a mutex; 0 if there is none, or several. */
-static uint64_t behind_mutex(const struct search *search)
+static uint64_t behind_mutex(const struct collection_search *search)
 {
     uint64_t found = 0;
 
@@ -71,7 +71,7 @@ static uint64_t behind_mutex(const struct search *search)
 
 void hooks_find_counters(struct hooks *hooks)
 {
-    struct search search = {.passed = {.count = 0}};
+    struct collection_search search = {.passed = {.count = 0}};
     uint64_t collect = hook_address(hooks, HOOK_GC);
     struct flow_code code;
 

@@ -92,7 +92,7 @@ static void find_drivers(struct drivers *drivers)
 
 /* ---- functions ---- */
 
-struct functions {
+struct driver_search {
     struct vm *vm;
     driver_visit visit;
     void *context;
@@ -127,11 +127,11 @@ static struct elf_file *file_of(struct vm *vm, uint64_t function, uint64_t *end)
     return NULL;
 }
 
-static void visit_function(struct functions *functions, uint64_t function);
+static void visit_function(struct driver_search *functions, uint64_t function);
 
 static void visit_exit(void *context, uint64_t target)
 {
-    struct functions *functions = context;
+    struct driver_search *functions = context;
     uint64_t end;
     struct elf_file *file = file_of(functions->vm, target, &end);
 
@@ -144,7 +144,7 @@ static void visit_exit(void *context, uint64_t target)
 
 /* A function that ends in a tail call is no longer on the stack while the called function runs, so
  * the called function is visited too. */
-static void visit_function(struct functions *functions, uint64_t function)
+static void visit_function(struct driver_search *functions, uint64_t function)
 {
     uint64_t end;
     struct elf_file *file = file_of(functions->vm, function, &end);
@@ -161,7 +161,7 @@ static void visit_function(struct functions *functions, uint64_t function)
     free(code);
 }
 
-static void visit_callbacks(struct functions *functions, uint64_t driver)
+static void visit_callbacks(struct driver_search *functions, uint64_t driver)
 {
     const struct layout *layout = &functions->vm->layout;
     uint64_t callbacks[CALLBACKS_MAX];
@@ -186,6 +186,6 @@ void drivers_each_function(struct vm *vm, driver_visit visit, void *context)
         return;
     find_drivers(&drivers);
     for (size_t i = 0; i < drivers.count; i++)
-        visit_callbacks(&(struct functions){.vm = vm, .visit = visit, .context = context},
+        visit_callbacks(&(struct driver_search){.vm = vm, .visit = visit, .context = context},
                         drivers.list[i]);
 }

@@ -20,19 +20,19 @@
 enum { INNER, OUTERMOST }; /* the root frame says who ran */
 
 /* A frame of the previous line. Lines are usually sorted, so neighbours begin alike. */
-struct level {
+struct previous_frame {
     size_t end; /* of the frame, in bytes of the line: the place of its ';' */
     stack_id stack;
 };
 
 struct folded_text {
-    struct text *text;
+    struct input_text *text;
     struct import import;
     struct text_cache *frames;
     struct buffer scratch;
     event_id event;
-    struct buffer before; /* the stack of the previous line... */
-    struct level *levels; /* ...and its frames, root first */
+    struct buffer before;          /* the stack of the previous line... */
+    struct previous_frame *levels; /* ...and its frames, root first */
     size_t depth, room;
 };
 
@@ -106,8 +106,9 @@ static void keep_same_levels(struct folded_text *folded, struct span text)
 
 static void push_level(struct folded_text *folded, size_t end, stack_id stack)
 {
-    folded->levels = xgrow(folded->levels, &folded->room, folded->depth, sizeof(struct level));
-    folded->levels[folded->depth++] = (struct level){end, stack};
+    folded->levels =
+        xgrow(folded->levels, &folded->room, folded->depth, sizeof(struct previous_frame));
+    folded->levels[folded->depth++] = (struct previous_frame){end, stack};
 }
 
 static stack_id take_stack(struct folded_text *folded, struct span text)
@@ -178,7 +179,7 @@ static event_id define_event(struct profile *profile)
     return profile_event(profile, &event);
 }
 
-int folded_text_import(struct text *text, const char *directory, struct error *error)
+int folded_text_import(struct input_text *text, const char *directory, struct error *error)
 {
     struct folded_text folded = {
         .text = text,

@@ -40,7 +40,7 @@ const char *import_text(struct import *import, struct span text)
     return profile_text(import->profile, profile_string(import->profile, text.at, text.size));
 }
 
-int import_frames(struct import *import, const struct text *text, uint64_t frames,
+int import_frames(struct import *import, const struct input_text *text, uint64_t frames,
                   struct error *error)
 {
     if (frames > STACK_FRAMES_MAX)

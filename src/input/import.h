@@ -27,7 +27,7 @@ const char *import_text(struct import *import, struct span text);
 
 /* Count the frames of a sample's stack, which is at this line of the text. Return -1 with error if
  * a stack may not have so many. */
-int import_frames(struct import *import, const struct text *text, uint64_t frames,
+int import_frames(struct import *import, const struct input_text *text, uint64_t frames,
                   struct error *error);
 
 /* Add a sample. `bytes`: of the file, that were read so far; a small file must not unpack to a huge

@@ -116,7 +116,7 @@ static int open_file(const char *path, struct error *error)
 }
 
 /* Import a text in the format of its first line that is no comment. */
-static int import_text_file(struct text *text, const char *directory, struct error *error)
+static int import_text_file(struct input_text *text, const char *directory, struct error *error)
 {
     struct perf_event_line event;
     struct span line;
@@ -155,7 +155,7 @@ static bool is_recording(int fd)
 int input_open(const char *path, const char *directory, struct error *error)
 {
     int fd = open_file(path, error);
-    struct text *text;
+    struct input_text *text;
 
     if (fd >= 0)
         fd = seekable(fd, path, directory, error);

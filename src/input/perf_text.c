@@ -32,7 +32,7 @@ struct seen_events {
 };
 
 struct perf_text {
-    struct text *text;
+    struct input_text *text;
     struct seen_events *seen;
     struct import import;
     struct perf_header header;
@@ -326,7 +326,7 @@ static int read_once(struct perf_text *perf, struct error *error)
     return import_finish(&perf->import, error);
 }
 
-static int read_with(struct text *text, struct seen_events *seen, const char *directory,
+static int read_with(struct input_text *text, struct seen_events *seen, const char *directory,
                      bool *ret_again, struct error *error)
 {
     struct perf_text perf = {
@@ -344,7 +344,7 @@ static int read_with(struct text *text, struct seen_events *seen, const char *di
     return fd;
 }
 
-int perf_text_import(struct text *text, const char *directory, struct error *error)
+int perf_text_import(struct input_text *text, const char *directory, struct error *error)
 {
     struct seen_events seen = {.count = 0};
     bool again;

@@ -13,10 +13,10 @@
 
 /* perf-script text: of perf, of beamflame (output/perf.c) and of flame_prof
  * (output/flame_prof.h). */
-int perf_text_import(struct text *text, const char *directory, struct error *error);
+int perf_text_import(struct input_text *text, const char *directory, struct error *error);
 
 /* Folded stacks. */
-int folded_text_import(struct text *text, const char *directory, struct error *error);
+int folded_text_import(struct input_text *text, const char *directory, struct error *error);
 
 /* True if the line could be a folded stack. */
 bool folded_line(struct span line);

@@ -15,7 +15,7 @@
 /* Bytes to read at a time. */
 #define BLOCK ((size_t)256 << 10)
 
-struct text {
+struct input_text {
     gzFile file;
     char *name;
     struct buffer bytes;
@@ -27,9 +27,9 @@ struct text {
     uint64_t packed; /* bytes of the file that were read */
 };
 
-struct text *text_open(int fd, const char *name, struct error *error)
+struct input_text *text_open(int fd, const char *name, struct error *error)
 {
-    struct text *text;
+    struct input_text *text;
     gzFile file = lseek(fd, 0, SEEK_SET) == 0 ? gzdopen(fd, "r") : NULL;
 
     if (!file) {
@@ -44,7 +44,7 @@ struct text *text_open(int fd, const char *name, struct error *error)
     return text;
 }
 
-void text_close(struct text *text)
+void text_close(struct input_text *text)
 {
     if (!text)
         return;
@@ -54,7 +54,7 @@ void text_close(struct text *text)
     free(text);
 }
 
-int text_rewind(struct text *text, struct error *error)
+int text_rewind(struct input_text *text, struct error *error)
 {
     if (gzrewind(text->file))
         return error_set(error, ERROR_FAILED, "can't read %s again", text->name);
@@ -64,8 +64,8 @@ int text_rewind(struct text *text, struct error *error)
     return 0;
 }
 
-static int failed(const struct text *text, uint64_t line, struct error *error, const char *format,
-                  va_list arguments)
+static int failed(const struct input_text *text, uint64_t line, struct error *error,
+                  const char *format, va_list arguments)
 {
     char problem[sizeof(error->text)];
 
@@ -74,7 +74,8 @@ static int failed(const struct text *text, uint64_t line, struct error *error, c
                      problem);
 }
 
-int text_fail(const struct text *text, uint64_t back, struct error *error, const char *format, ...)
+int text_fail(const struct input_text *text, uint64_t back, struct error *error, const char *format,
+              ...)
 {
     va_list arguments;
 
@@ -86,7 +87,7 @@ int text_fail(const struct text *text, uint64_t back, struct error *error, const
 
 /* The same for the next line. */
 __attribute__((format(printf, 3, 4))) static int
-fail_next(const struct text *text, struct error *error, const char *format, ...)
+fail_next(const struct input_text *text, struct error *error, const char *format, ...)
 {
     va_list arguments;
 
@@ -96,7 +97,7 @@ fail_next(const struct text *text, struct error *error, const char *format, ...)
     return -1;
 }
 
-static void drop_what_was_read(struct text *text)
+static void drop_what_was_read(struct input_text *text)
 {
     size_t from = text->keeps ? text->kept : text->at;
 
@@ -107,7 +108,7 @@ static void drop_what_was_read(struct text *text)
 }
 
 /* Read another block. */
-static int fill(struct text *text, struct error *error)
+static int fill(struct input_text *text, struct error *error)
 {
     int got, code;
 
@@ -131,7 +132,7 @@ static int fill(struct text *text, struct error *error)
                                            : "the compressed file is damaged");
 }
 
-int text_line(struct text *text, struct span *line, struct error *error)
+int text_line(struct input_text *text, struct span *line, struct error *error)
 {
     const char *start, *end = NULL;
     size_t seen = 0;
@@ -159,7 +160,7 @@ int text_line(struct text *text, struct span *line, struct error *error)
     return 1;
 }
 
-int text_peek(struct text *text)
+int text_peek(struct input_text *text)
 {
     struct error ignored;
 
@@ -169,34 +170,34 @@ int text_peek(struct text *text)
     return (unsigned char)text->bytes.data[text->at];
 }
 
-void text_keep(struct text *text)
+void text_keep(struct input_text *text)
 {
     text->keeps = true;
     text->kept = text->at;
 }
 
-struct span text_kept(struct text *text)
+struct span text_kept(struct input_text *text)
 {
     text->keeps = false;
     return (struct span){text->bytes.data + text->kept, text->at - text->kept};
 }
 
-uint64_t text_bytes(const struct text *text)
+uint64_t text_bytes(const struct input_text *text)
 {
     return text->packed;
 }
 
-const char *text_name(const struct text *text)
+const char *text_name(const struct input_text *text)
 {
     return text->name;
 }
 
-uint64_t text_line_number(const struct text *text)
+uint64_t text_line_number(const struct input_text *text)
 {
     return text->line;
 }
 
-struct entry {
+struct cache_entry {
     size_t offset; /* in the bytes of the cache */
     size_t size;
     uint32_t kind, value;
@@ -205,7 +206,7 @@ struct entry {
 struct text_cache {
     size_t limit;
     struct buffer bytes;
-    struct entry *entries;
+    struct cache_entry *entries;
     uint32_t count;
     size_t room;
     struct id_index index;
@@ -241,7 +242,7 @@ uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct sp
     uint32_t id;
 
     while ((id = id_probe_next(&probe))) {
-        const struct entry *entry = &cache->entries[id - 1];
+        const struct cache_entry *entry = &cache->entries[id - 1];
 
         if (entry->kind == kind && entry->size == text.size &&
             !memcmp(cache->bytes.data + entry->offset, text.at, text.size))
@@ -262,7 +263,8 @@ void text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, u
     if (cache->bytes.size + text.size > cache->limit)
         forget_all(cache);
     cache->entries = xgrow(cache->entries, &cache->room, cache->count, sizeof(*cache->entries));
-    cache->entries[cache->count++] = (struct entry){cache->bytes.size, text.size, kind, value};
+    cache->entries[cache->count++] =
+        (struct cache_entry){cache->bytes.size, text.size, kind, value};
     buffer_put(&cache->bytes, text.at, text.size);
     id_index_add(&cache->index, hash(kind, text), cache->count);
 }

@@ -16,7 +16,7 @@
 enum { FIRST_SLOTS = 1 << 10, MOST_SLOTS = 1 << 15 };
 
 /* The rule for one address in one file. */
-struct slot {
+struct rule_slot {
     const struct elf_file *file; /* NULL: the slot is free */
     uint64_t pc;                 /* address in the file */
     struct cfi_rule *rule;       /* NULL: no rule */
@@ -24,8 +24,8 @@ struct slot {
 
 struct cfi {
     struct mappings *mappings;
-    struct slot *slots; /* open addressing, linear probing */
-    size_t slot_count;  /* a power of two */
+    struct rule_slot *slots; /* open addressing, linear probing */
+    size_t slot_count;       /* a power of two */
     size_t used;
 };
 
@@ -66,8 +66,8 @@ static struct cfi_rule *compile(struct elf_file *file, uint64_t pc)
 }
 
 /* The slot of an address, or the free slot for it. */
-static struct slot *find_slot(struct slot *slots, size_t count, const struct elf_file *file,
-                              uint64_t pc)
+static struct rule_slot *find_slot(struct rule_slot *slots, size_t count,
+                                   const struct elf_file *file, uint64_t pc)
 {
     uint64_t hash = hash_word(pc ^ (uint64_t)(uintptr_t)file << 16);
     size_t i = hash >> 32;
@@ -81,7 +81,7 @@ static struct slot *find_slot(struct slot *slots, size_t count, const struct elf
 static void make_room(struct cfi *cfi)
 {
     size_t count = 2 * cfi->slot_count;
-    struct slot *slots;
+    struct rule_slot *slots;
 
     if (cfi->used < cfi->slot_count / 4 * 3)
         return;
@@ -93,7 +93,7 @@ static void make_room(struct cfi *cfi)
     }
     slots = xcalloc(count, sizeof(*slots));
     for (size_t i = 0; i < cfi->slot_count; i++) {
-        const struct slot *old = &cfi->slots[i];
+        const struct rule_slot *old = &cfi->slots[i];
 
         if (old->file)
             *find_slot(slots, count, old->file, old->pc) = *old;
@@ -105,13 +105,13 @@ static void make_room(struct cfi *cfi)
 
 static const struct cfi_rule *rule_for(struct cfi *cfi, struct elf_file *file, uint64_t pc)
 {
-    struct slot *slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
+    struct rule_slot *slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
 
     if (slot->file)
         return slot->rule;
     make_room(cfi);
     slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
-    *slot = (struct slot){.file = file, .pc = pc, .rule = compile(file, pc)};
+    *slot = (struct rule_slot){.file = file, .pc = pc, .rule = compile(file, pc)};
     cfi->used++;
     return slot->rule;
 }

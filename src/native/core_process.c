@@ -50,15 +50,15 @@ static struct build_id build_id_at(const struct core_file *core, uint64_t addres
 }
 
 /* Consecutive mappings of one file, beginning with the one of its first page. */
-struct group {
+struct file_group {
     size_t first, count;
     struct build_id id;
 };
 
-static struct group next_group(const struct core_file *core, size_t first)
+static struct file_group next_group(const struct core_file *core, size_t first)
 {
     const struct core_mapping *mapping = &core->mappings[first];
-    struct group group = {.first = first, .count = 1};
+    struct file_group group = {.first = first, .count = 1};
 
     while (first + group.count < core->mapping_count && mapping[group.count].offset &&
            !strcmp(mapping[group.count].path, mapping->path))
@@ -68,7 +68,7 @@ static struct group next_group(const struct core_file *core, size_t first)
     return group;
 }
 
-static bool is_executable(const struct core_file *core, const struct group *group)
+static bool is_executable(const struct core_file *core, const struct file_group *group)
 {
     const struct core_mapping *first = &core->mappings[group->first];
 
@@ -122,7 +122,7 @@ static struct mapping mapping_of(const struct core_file *core, const struct core
 /* Open an ELF file as it was mapped. The first mapping that agrees with the file determines its
  * bias. Takes `fd`. */
 static struct elf_file *lay_out(const struct core_file *core, struct parser *parser,
-                                const struct group *group, int fd, const char *root)
+                                const struct file_group *group, int fd, const char *root)
 {
     struct elf_file *file = elf_file_of_fd(parser, fd, root, core->mappings[group->first].path);
 
@@ -138,7 +138,7 @@ static struct elf_file *lay_out(const struct core_file *core, struct parser *par
 
 /* Open a library. Only its build id proves that it is the one that was mapped. */
 static struct elf_file *open_library(const struct core_file *core, struct parser *parser,
-                                     const struct group *group, const char *root)
+                                     const struct file_group *group, const char *root)
 {
     const char *const roots[] = {root, "/"};
 
@@ -184,7 +184,7 @@ static char *root_of(const char *path, const char *inside)
     return root;
 }
 
-static struct elf_file *open_executable(const struct maker *maker, const struct group *group,
+static struct elf_file *open_executable(const struct maker *maker, const struct file_group *group,
                                         struct error *error)
 {
     const char *was = maker->core->mappings[group->first].path, *named = maker->executable;
@@ -220,7 +220,7 @@ static struct elf_file *open_executable(const struct maker *maker, const struct 
 
 /* ---- all mappings ---- */
 
-static bool find_executable(const struct core_file *core, struct group *found)
+static bool find_executable(const struct core_file *core, struct file_group *found)
 {
     for (size_t at = 0; core->entry && at < core->mapping_count; at += found->count) {
         *found = next_group(core, at);
@@ -230,7 +230,7 @@ static bool find_executable(const struct core_file *core, struct group *found)
     return false;
 }
 
-static void add_group(struct maker *maker, const struct group *group, struct elf_file *file)
+static void add_group(struct maker *maker, const struct file_group *group, struct elf_file *file)
 {
     for (size_t i = 0; i < group->count; i++) {
         struct mapping *mapping = &maker->list[maker->count++];
@@ -268,11 +268,11 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Add the mappings of the executable, which is `own`, and of all other files. */
-static int add_all(struct maker *maker, const struct group *own, struct error *error)
+static int add_all(struct maker *maker, const struct file_group *own, struct error *error)
 {
     const struct core_file *core = maker->core;
     struct elf_file *executable = open_executable(maker, own, error);
-    struct group group;
+    struct file_group group;
 
     if (!executable)
         return -1;
@@ -292,7 +292,7 @@ struct mappings *mappings_of_core(const struct core_file *core, const char *exec
 {
     struct maker maker = {.core = core, .executable = executable};
     struct mappings *mappings = NULL;
-    struct group own = {0};
+    struct file_group own = {0};
 
     if (!find_executable(core, &own)) {
         error_set(error, ERROR_UNSUPPORTED,

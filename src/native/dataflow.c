@@ -20,16 +20,16 @@ struct base {
     struct flow_value address; /* of the memory; or the function, as a number */
 };
 
-struct slot {
+struct stack_slot {
     int64_t offset; /* from the initial stack pointer */
     struct flow_value value;
 };
 
 /* The known values at a point of a path. */
-struct state {
+struct flow_state {
     uint64_t at;
     struct flow_value registers[CPU_REGISTERS];
-    struct slot slots[SLOTS_MAX];
+    struct stack_slot slots[SLOTS_MAX];
     unsigned int slot_count;
 };
 
@@ -42,7 +42,7 @@ struct flow {
     struct base *bases;
     uint32_t base_count;
     size_t base_room;
-    struct state *pending;
+    struct flow_state *pending;
     unsigned int pending_count;
 };
 
@@ -150,7 +150,7 @@ enum {
 
 /* ---- registers and memory ---- */
 
-static void set_register(struct state *state, const struct operand *operand,
+static void set_register(struct flow_state *state, const struct operand *operand,
                          struct flow_value value)
 {
     if (operand->size == 4 && value.base == BASE_NUMBER)
@@ -158,7 +158,7 @@ static void set_register(struct state *state, const struct operand *operand,
     state->registers[operand->reg] = value;
 }
 
-static struct flow_value address_of(const struct state *state, const struct operand *memory)
+static struct flow_value address_of(const struct flow_state *state, const struct operand *memory)
 {
     if (memory->reg == OTHER_REGISTER || memory->index != NO_REGISTER)
         return flow_unknown;
@@ -167,7 +167,7 @@ static struct flow_value address_of(const struct state *state, const struct oper
     return flow_plus(state->registers[memory->reg], memory->number);
 }
 
-static struct flow_value load(struct flow *flow, const struct state *state,
+static struct flow_value load(struct flow *flow, const struct flow_state *state,
                               struct flow_value address, unsigned int size)
 {
     if (address.base == BASE_UNKNOWN || size < 4)
@@ -180,7 +180,7 @@ static struct flow_value load(struct flow *flow, const struct state *state,
 }
 
 /* Drop the remembered words of the stack that overlap [from, from + size). */
-static void forget(struct state *state, int64_t from, uint64_t size)
+static void forget(struct flow_state *state, int64_t from, uint64_t size)
 {
     unsigned int kept = 0;
 
@@ -193,7 +193,7 @@ static void forget(struct state *state, int64_t from, uint64_t size)
     state->slot_count = kept;
 }
 
-static void store(struct flow *flow, struct state *state, struct flow_value address,
+static void store(struct flow *flow, struct flow_state *state, struct flow_value address,
                   struct flow_value value, unsigned int size)
 {
     if (address.base == BASE_UNKNOWN)
@@ -204,10 +204,10 @@ static void store(struct flow *flow, struct state *state, struct flow_value addr
         return;
     forget(state, address.offset, size);
     if ((size == 8 || size == 4) && state->slot_count < SLOTS_MAX)
-        state->slots[state->slot_count++] = (struct slot){address.offset, value};
+        state->slots[state->slot_count++] = (struct stack_slot){address.offset, value};
 }
 
-static struct flow_value get_operand(struct flow *flow, const struct state *state,
+static struct flow_value get_operand(struct flow *flow, const struct flow_state *state,
                                      const struct operand *operand)
 {
     switch ((enum operand_kind)operand->kind) {
@@ -226,7 +226,8 @@ static struct flow_value get_operand(struct flow *flow, const struct state *stat
 /* ---- instructions ---- */
 
 /* Execute any instruction but a jump or call. */
-static void compute(struct flow *flow, struct state *state, const struct instruction *instruction)
+static void compute(struct flow *flow, struct flow_state *state,
+                    const struct instruction *instruction)
 {
     for (unsigned int i = 0; i < instruction->count; i++) {
         const struct assignment *assignment = &instruction->assignments[i];
@@ -244,7 +245,7 @@ static void compute(struct flow *flow, struct state *state, const struct instruc
             state->registers[reg] = flow_unknown;
 }
 
-static void clobber(struct state *state, struct flow_value result)
+static void clobber(struct flow_state *state, struct flow_value result)
 {
     /* The callee may write to memory whose address it gets: a variable of any size. */
     for (unsigned int reg = 0; reg < CPU_REGISTERS; reg++) {
@@ -258,7 +259,7 @@ static void clobber(struct state *state, struct flow_value result)
 }
 
 /* The target of a jump or call; 0 if unknown. */
-static uint64_t target_of(const struct flow *flow, const struct state *state,
+static uint64_t target_of(const struct flow *flow, const struct flow_state *state,
                           const struct instruction *instruction)
 {
     const struct operand *operand = &instruction->target;
@@ -275,7 +276,8 @@ static uint64_t target_of(const struct flow *flow, const struct state *state,
                : 0;
 }
 
-static void report_call(struct flow *flow, const struct state *state, uint64_t target, bool is_jump)
+static void report_call(struct flow *flow, const struct flow_state *state, uint64_t target,
+                        bool is_jump)
 {
     const struct flow_call call = {target, is_jump, state->registers};
 
@@ -289,7 +291,7 @@ static bool is_inside(const struct flow *flow, uint64_t address)
 }
 
 /* Follow the branch to `target` when this path has ended. */
-static void take_later(struct flow *flow, const struct state *state, uint64_t target)
+static void take_later(struct flow *flow, const struct flow_state *state, uint64_t target)
 {
     if (!is_inside(flow, target) || flow->pending_count == PENDING_MAX)
         return;
@@ -298,7 +300,7 @@ static void take_later(struct flow *flow, const struct state *state, uint64_t ta
 }
 
 /* Execute one instruction. False if the path ends. */
-static bool step(struct flow *flow, struct state *state, const struct instruction *instruction)
+static bool step(struct flow *flow, struct flow_state *state, const struct instruction *instruction)
 {
     uint64_t target;
 
@@ -330,7 +332,7 @@ static bool step(struct flow *flow, struct state *state, const struct instructio
     return false;
 }
 
-static void follow_path(struct flow *flow, struct state *state)
+static void follow_path(struct flow *flow, struct flow_state *state)
 {
     while (is_inside(flow, state->at)) {
         size_t offset = state->at - flow->code->start;
@@ -351,7 +353,7 @@ static void follow_path(struct flow *flow, struct state *state)
 
 static void follow_all(struct flow *flow)
 {
-    struct state *state = xcalloc(1, sizeof(*state));
+    struct flow_state *state = xcalloc(1, sizeof(*state));
 
     state->at = flow->code->start;
     for (uint32_t i = 0; i < CPU_REGISTERS; i++)

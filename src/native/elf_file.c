@@ -94,7 +94,7 @@ static bool is_file_path(const char *path)
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
-struct opening {
+struct elf_opening {
     pid_t pid;
     char root[64];
     struct mapping mapping;
@@ -103,7 +103,7 @@ struct opening {
 
 static void drop_opening(void *work)
 {
-    struct opening *opening = work;
+    struct elf_opening *opening = work;
 
     free(opening->path);
     free(opening);
@@ -112,7 +112,7 @@ static void drop_opening(void *work)
 /* Open the file, and see that it can be read. */
 static int open_readable(void *work)
 {
-    const struct opening *opening = work;
+    const struct elf_opening *opening = work;
     int fd = open_mapped(opening->pid, opening->root, &opening->mapping);
     char byte;
 
@@ -125,7 +125,7 @@ static int open_readable(void *work)
 static int open_mapped_patiently(pid_t pid, const char *root, const struct mapping *mapping,
                                  bool *ret_hangs)
 {
-    struct opening *opening = xcalloc(1, sizeof(*opening));
+    struct elf_opening *opening = xcalloc(1, sizeof(*opening));
     int fd;
 
     opening->pid = pid;

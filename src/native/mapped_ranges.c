@@ -19,7 +19,7 @@ struct range {
     uint64_t start, end;
 };
 
-struct list {
+struct range_list {
     struct range *of; /* ascending */
     size_t count, room;
 };
@@ -27,7 +27,7 @@ struct list {
 struct mapped_ranges {
     pid_t pid;
     pthread_mutex_t lock; /* guards what follows */
-    struct list list;
+    struct range_list list;
     uint64_t due; /* ns, CLOCK_MONOTONIC: of the next reading */
 };
 
@@ -53,7 +53,7 @@ void mapped_ranges_free(struct mapped_ranges *ranges)
 
 struct reading {
     pid_t pid;
-    struct list list;
+    struct range_list list;
 };
 
 static void drop_reading(void *work)
@@ -64,7 +64,7 @@ static void drop_reading(void *work)
     free(reading);
 }
 
-static void add(struct list *list, struct range range)
+static void add(struct range_list *list, struct range range)
 {
     if (list->count && list->of[list->count - 1].end == range.start) {
         list->of[list->count - 1].end = range.end;
@@ -104,7 +104,7 @@ static void read_list(struct mapped_ranges *ranges, uint64_t now)
 
     reading->pid = ranges->pid;
     free(ranges->list.of);
-    ranges->list = (struct list){0};
+    ranges->list = (struct range_list){0};
     if (run_patiently(read_maps, drop_reading, reading)) {
         ranges->list = reading->list;
         free(reading);
@@ -123,7 +123,7 @@ static int compare(const void *key, const void *element)
     return address < range->start ? -1 : address >= range->end;
 }
 
-static bool has(const struct list *list, uint64_t address)
+static bool has(const struct range_list *list, uint64_t address)
 {
     return list->count && bsearch(&address, list->of, list->count, sizeof(*list->of), compare);
 }

@@ -27,7 +27,7 @@ enum {
     PATH_BYTES_MAX = 8 << 20, /* of all paths; there can be 65,530 mappings, with paths of 4 KB */
 };
 
-struct list {
+struct mapping_list {
     struct mapping *mappings; /* in address order; each owns its path */
     int count;
 };
@@ -40,7 +40,7 @@ struct opened {
 struct mappings {
     pid_t pid;
     struct memory *memory;
-    struct list list;
+    struct mapping_list list;
     struct opened *opened;
     int opened_count;
     struct parser *parser; /* NULL until first used */
@@ -48,7 +48,7 @@ struct mappings {
     uint64_t silent;       /* a device of files whose server does not answer; 0: none */
 };
 
-static void list_free(struct list *list)
+static void list_free(struct mapping_list *list)
 {
     for (int i = 0; i < list->count; i++)
         free((char *)list->mappings[i].path);
@@ -87,7 +87,7 @@ static void forget_path(struct mapping *mapping)
 
 struct list_read {
     pid_t pid;
-    struct list list;
+    struct mapping_list list;
     int code; /* errno */
 };
 
@@ -118,7 +118,7 @@ static void await_lock(pid_t pid)
 static void read_maps(void *work)
 {
     struct list_read *read = work;
-    struct list list = {0};
+    struct mapping_list list = {0};
     struct mapping mapping;
     char path[64];
     char *line = NULL;
@@ -151,14 +151,14 @@ static void read_maps(void *work)
 /* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
  * thread), and with errno EBUSY if a thread of the process holds the lock of the list, EAGAIN if no
  * thread can be started to read it. */
-static struct list read_list(pid_t pid)
+static struct mapping_list read_list(pid_t pid)
 {
     struct list_read *read = xcalloc(1, sizeof(*read));
-    struct list list;
+    struct mapping_list list;
 
     read->pid = pid;
     if (!run_patiently(read_maps, drop_list_read, read))
-        return (struct list){0};
+        return (struct mapping_list){0};
     list = read->list;
     errno = read->code;
     free(read);
@@ -173,7 +173,7 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
 }
 
 /* Keep the files of mappings that still exist. */
-static void profile_remap_over(const struct list *from, struct list *to)
+static void profile_remap_over(const struct mapping_list *from, struct mapping_list *to)
 {
     int old = 0;
 
@@ -192,7 +192,7 @@ static void profile_remap_over(const struct list *from, struct list *to)
 static bool reread(struct mappings *mappings)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    struct list list;
+    struct mapping_list list;
 
     if (mappings->pid == NOBODY || now - mappings->read_at < REREAD_NS)
         return false;
@@ -211,7 +211,7 @@ static bool reread(struct mappings *mappings)
 
 struct mappings *mappings_new(pid_t pid, struct memory *memory, struct error *error)
 {
-    struct list list;
+    struct mapping_list list;
     struct mappings *mappings;
 
     errno = 0;
@@ -289,7 +289,7 @@ void mappings_free(struct mappings *mappings)
     free(mappings);
 }
 
-static struct mapping *look_up(const struct list *list, uint64_t address)
+static struct mapping *look_up(const struct mapping_list *list, uint64_t address)
 {
     int low = 0, high = list->count;
 

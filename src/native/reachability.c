@@ -26,7 +26,7 @@ struct point {
     uint8_t comes_to;
 };
 
-struct part {
+struct code_range {
     uint64_t start, end;
 };
 
@@ -40,7 +40,7 @@ struct follower {
     code_call_wanted wanted;
     void *context;
     struct decoder *decoder;
-    struct part parts[PARTS_MAX];
+    struct code_range parts[PARTS_MAX];
     int part_count;
     struct reachability *ways;
 };
@@ -48,20 +48,20 @@ struct follower {
 /* ---- code ---- */
 
 /* Reads the instructions of a part in order: C compilers put no data into functions. */
-struct reader {
+struct instruction_reader {
     struct decoder *decoder;
     uint8_t *bytes;
     struct code_bytes rest;
     struct instruction instruction;
 };
 
-static bool is_in(const struct part *part, uint64_t address)
+static bool is_in(const struct code_range *part, uint64_t address)
 {
     return address >= part->start && address < part->end;
 }
 
-static bool reader_open(struct reader *reader, const struct follower *follower,
-                        const struct part *part)
+static bool reader_open(struct instruction_reader *reader, const struct follower *follower,
+                        const struct code_range *part)
 {
     size_t size = part->end - part->start;
 
@@ -77,12 +77,12 @@ static bool reader_open(struct reader *reader, const struct follower *follower,
     return true;
 }
 
-static bool reader_next(struct reader *reader)
+static bool reader_next(struct instruction_reader *reader)
 {
     return decoder_next(reader->decoder, &reader->rest, &reader->instruction);
 }
 
-static void reader_close(struct reader *reader)
+static void reader_close(struct instruction_reader *reader)
 {
     free(reader->bytes);
 }
@@ -112,8 +112,8 @@ static bool is_known_to_end(const struct follower *follower, uint64_t function)
  * instruction that returns or jumps elsewhere: compilers leave no way to return in it. */
 static bool returns(const struct follower *follower, uint64_t function)
 {
-    struct reader reader;
-    struct part part;
+    struct instruction_reader reader;
+    struct code_range part;
     bool may = false;
 
     if (is_known_to_end(follower, function))
@@ -135,7 +135,7 @@ static bool returns(const struct follower *follower, uint64_t function)
 /* Add the code at an address to the parts. False if it can't be followed. */
 static bool add_part(struct follower *follower, uint64_t address)
 {
-    struct part part;
+    struct code_range part;
 
     for (int i = 0; i < follower->part_count; i++)
         if (is_in(&follower->parts[i], address))
@@ -190,8 +190,8 @@ static void look_at_call(const struct follower *follower, const struct instructi
         point->next = 0;
 }
 
-static void add_point(struct follower *follower, const struct part *part,
-                      const struct reader *reader)
+static void add_point(struct follower *follower, const struct code_range *part,
+                      const struct instruction_reader *reader)
 {
     struct reachability *ways = follower->ways;
     const struct instruction *instruction = &reader->instruction;
@@ -222,9 +222,9 @@ static void add_point(struct follower *follower, const struct part *part,
     ways->points[ways->count++] = point;
 }
 
-static bool read_part(struct follower *follower, const struct part *part)
+static bool read_part(struct follower *follower, const struct code_range *part)
 {
-    struct reader reader;
+    struct instruction_reader reader;
 
     if (!reader_open(&reader, follower, part))
         return false;

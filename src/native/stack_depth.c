@@ -10,7 +10,7 @@ enum { NO_NODE = 0 }; /* in solver.at */
 
 /* Depths with known differences form a tree. `above` is the depth of a node minus that of its
  * parent. */
-struct node {
+struct depth_node {
     uint32_t parent;
     int32_t above;
     bool conflicting; /* of a root: two paths to one of its nodes disagree */
@@ -20,7 +20,7 @@ struct node {
 struct solver {
     const struct stack_step *steps;
     uint32_t count;
-    struct node *nodes;
+    struct depth_node *nodes;
     uint32_t *at; /* by offset: the node of the instruction that starts there */
     size_t size;  /* of the code */
     bool *raises; /* by node: all paths from there raise an exception */
@@ -30,7 +30,7 @@ struct solver {
 
 /* ---- depths with known differences ---- */
 
-static uint32_t root_of(struct node *nodes, uint32_t node, int32_t *ret_above)
+static uint32_t root_of(struct depth_node *nodes, uint32_t node, int32_t *ret_above)
 {
     int32_t above = 0;
     uint32_t root = node;
@@ -55,7 +55,7 @@ static uint32_t root_of(struct node *nodes, uint32_t node, int32_t *ret_above)
 /* Record that the depth of `b` is the depth of `a` plus `more`. */
 static void connect(struct solver *solver, uint32_t a, uint32_t b, int32_t more)
 {
-    struct node *nodes = solver->nodes;
+    struct depth_node *nodes = solver->nodes;
     int32_t above_a, above_b;
     uint32_t root_a = root_of(nodes, a, &above_a), root_b = root_of(nodes, b, &above_b);
 

@@ -45,12 +45,12 @@ enum link_use link_use(const char *fdinfo, pid_t target)
 
 /* ---- the descriptors of a process ---- */
 
-struct held {
+struct held_probes {
     int events, event_links; /* perf events; links that account for one each */
     bool probes;
 };
 
-static void add_link(pid_t pid, pid_t target, const char *descriptor, struct held *held)
+static void add_link(pid_t pid, pid_t target, const char *descriptor, struct held_probes *held)
 {
     enum link_use use = LINK_OTHER;
     char name[32];
@@ -68,7 +68,7 @@ static void add_link(pid_t pid, pid_t target, const char *descriptor, struct hel
 
 bool process_holds_probes(pid_t pid, pid_t target)
 {
-    struct held held = {0};
+    struct held_probes held = {0};
     const struct dirent *entry;
     char path[64];
     DIR *directory;

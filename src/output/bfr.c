@@ -17,7 +17,7 @@
 #include "util/memory_limit.h"
 
 /* The tables of some events. */
-struct part {
+struct bfr_copy {
     struct profile *profile; /* NULL: the recording is written as a whole */
     struct profile_remap remap;
     event_id *events;  /* ids in `profile`, by id in the source */
@@ -27,10 +27,10 @@ struct part {
 struct bfr {
     struct output_source source;
     struct recording_writer *writer;
-    struct part part;
+    struct bfr_copy part;
 };
 
-static void begin_part(struct part *part, const struct output_source *source)
+static void begin_part(struct bfr_copy *part, const struct output_source *source)
 {
     const struct profile *profile = source->profile;
     uint32_t events = profile_counts(profile).events;
@@ -46,7 +46,7 @@ static void begin_part(struct part *part, const struct output_source *source)
             part->events[id] = profile_remap_event(&part->remap, id);
 }
 
-static void free_part(struct part *part)
+static void free_part(struct bfr_copy *part)
 {
     profile_remap_free(&part->remap);
     profile_free(part->profile);
@@ -81,7 +81,7 @@ static void *bfr_begin(FILE *file, const struct output_source *source, struct er
 static int bfr_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct bfr *bfr = state;
-    struct part *part = &bfr->part;
+    struct bfr_copy *part = &bfr->part;
     struct sample own = *sample;
 
     if (!part->profile)
@@ -112,7 +112,7 @@ static int put_summaries(struct bfr *bfr, const struct event_summaries *summarie
 static int put_counted_part(struct bfr *bfr, struct error *error)
 {
     const struct recording *recording = bfr->source.recording;
-    struct part *part = &bfr->part;
+    struct bfr_copy *part = &bfr->part;
     struct event_summaries summaries = {0};
     struct thread_times threads = {0};
     struct target_lives lives = {0};
@@ -173,7 +173,7 @@ static int bfr_finish(void *state, const struct recording_totals *totals, struct
 {
     struct recording_totals copy = totals ? *totals : (struct recording_totals){0};
     struct bfr *bfr = state;
-    const struct part *part = &bfr->part;
+    const struct bfr_copy *part = &bfr->part;
     const struct profile *profile = part->profile ? part->profile : bfr->source.profile;
     struct error put_error = {0};
     int put = 0, result;

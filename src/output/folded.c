@@ -56,14 +56,14 @@ static double scale_of(const struct folded *folded)
     return comparison_scale(folded->source.comparison, totals);
 }
 
-struct writer {
+struct folded_writer {
     const struct folded *folded;
     double scale;
 };
 
 static void write_line(void *context, const char *line, const uint64_t sums[2])
 {
-    const struct writer *writer = context;
+    const struct folded_writer *writer = context;
     const struct folded *folded = writer->folded;
 
     if (folded->source.comparison)
@@ -96,7 +96,7 @@ static void folded_write(const struct folded *folded)
         count = view_frames(folded->source.view, id, &frames);
         stack_lines_add(&lines, frames, count, sums);
     }
-    stack_lines_each(&lines, write_line, &(struct writer){folded, scale_of(folded)});
+    stack_lines_each(&lines, write_line, &(struct folded_writer){folded, scale_of(folded)});
     stack_lines_free(&lines);
 }
 

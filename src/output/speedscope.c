@@ -17,7 +17,7 @@
 #include "util/intern.h"
 #include "util/number.h"
 
-struct run {
+struct sample_run {
     view_stack_id stack;
     uint64_t weight;
 };
@@ -26,7 +26,7 @@ struct run {
 struct track {
     thread_id thread;   /* 0: none */
     process_id process; /* 0: the track is of a thread */
-    struct run *runs;
+    struct sample_run *runs;
     size_t count, room;
     uint64_t total;
 };
@@ -50,12 +50,12 @@ struct speedscope {
     struct track *tracks;
     size_t count;
     struct track_index by_thread, by_process;
-    struct intern frames, processes; /* struct speedscope_frame, struct process_key */
+    struct intern frames, processes; /* struct speedscope_frame, struct speedscope_process_key */
     struct track_index of_key;       /* by id in `processes` */
 };
 
 /* A process, which can have several entries. */
-struct process_key {
+struct speedscope_process_key {
     uint64_t identity;
     target_id target;
 };
@@ -74,8 +74,8 @@ static void *speedscope_begin(FILE *file, const struct output_source *source, st
                       selection->descendants_of.count);
     intern_init(&speedscope->frames, sizeof(struct speedscope_frame),
                 sizeof(struct speedscope_frame));
-    intern_init(&speedscope->processes, sizeof(struct process_key),
-                offsetof(struct process_key, target) + sizeof(target_id));
+    intern_init(&speedscope->processes, sizeof(struct speedscope_process_key),
+                offsetof(struct speedscope_process_key, target) + sizeof(target_id));
     return speedscope;
 }
 
@@ -99,7 +99,7 @@ static uint32_t new_track(struct speedscope *speedscope, thread_id thread, proce
 static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
 {
     const struct process_entry *process = profile_get_process(speedscope->source.profile, id);
-    const struct process_key key = {process->identity, process->target};
+    const struct speedscope_process_key key = {process->identity, process->target};
     uint32_t *track = index_at(&speedscope->of_key, intern_add(&speedscope->processes, &key));
 
     if (*track)
@@ -111,7 +111,7 @@ static uint32_t track_of_process(struct speedscope *speedscope, process_id id)
 
 static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
 {
-    struct run *last = track->count ? &track->runs[track->count - 1] : NULL;
+    struct sample_run *last = track->count ? &track->runs[track->count - 1] : NULL;
 
     track->total = saturating_sum(track->total, weight);
     if (last && last->stack == stack) {
@@ -119,7 +119,7 @@ static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
         return;
     }
     track->runs = xgrow(track->runs, &track->room, track->count, sizeof(*track->runs));
-    track->runs[track->count++] = (struct run){stack, weight};
+    track->runs[track->count++] = (struct sample_run){stack, weight};
 }
 
 static int speedscope_sample(void *state, const struct sample *sample, struct error *error)

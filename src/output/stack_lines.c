@@ -9,7 +9,7 @@
 #include "util/hash.h"
 #include "util/number.h"
 
-struct node {
+struct line_node {
     uint32_t parent; /* 0: this is a root frame */
     uint32_t text;   /* in `texts` */
 };
@@ -29,7 +29,7 @@ struct path_step {
 void stack_lines_init(struct stack_lines *lines)
 {
     *lines = (struct stack_lines){0};
-    intern_init(&lines->nodes, sizeof(struct node), sizeof(struct node));
+    intern_init(&lines->nodes, sizeof(struct line_node), sizeof(struct line_node));
     lines->recent = xcalloc(RECENT_TEXTS, sizeof(*lines->recent));
 }
 
@@ -112,7 +112,7 @@ void stack_lines_add(struct stack_lines *lines, const struct view_frame *frames,
     while (lines->depth < count) {
         const char *text = frames[lines->depth].text;
 
-        node = intern_add(&lines->nodes, &(struct node){node, escaped_text(lines, text)});
+        node = intern_add(&lines->nodes, &(struct line_node){node, escaped_text(lines, text)});
         lines->path = xgrow(lines->path, &lines->path_room, lines->depth, sizeof(*lines->path));
         lines->path[lines->depth++] = (struct path_step){text, node};
     }
@@ -124,18 +124,18 @@ void stack_lines_add(struct stack_lines *lines, const struct view_frame *frames,
 /* ---- lines in order ---- */
 
 /* The line that ends at a node, or all lines that go on behind it. */
-struct entry {
+struct line_entry {
     uint32_t node;
     bool goes_on;
 };
 
-static const struct node *node_of(const struct stack_lines *lines, uint32_t id)
+static const struct line_node *node_of(const struct stack_lines *lines, uint32_t id)
 {
     return intern_get(&lines->nodes, id);
 }
 
 /* The byte of the entry's lines at `at`, in or right behind the text of its node. */
-static int byte_at(const struct entry *entry, const char *at)
+static int byte_at(const struct line_entry *entry, const char *at)
 {
     return *at || !entry->goes_on ? (unsigned char)*at : ';';
 }
@@ -144,8 +144,8 @@ static int byte_at(const struct entry *entry, const char *at)
 static int compare_entries(const void *a, const void *b, void *context)
 {
     const struct stack_lines *lines = context;
-    const struct entry *x = a, *y = b;
-    const struct node *of_x = node_of(lines, x->node), *of_y = node_of(lines, y->node);
+    const struct line_entry *x = a, *y = b;
+    const struct line_node *of_x = node_of(lines, x->node), *of_y = node_of(lines, y->node);
     const char *s = string_table_get(&lines->texts, of_x->text);
     const char *t = string_table_get(&lines->texts, of_y->text);
 
@@ -164,7 +164,7 @@ static const uint64_t *sums_of(const struct stack_lines *lines, uint32_t node)
 }
 
 struct entries {
-    struct entry *list;
+    struct line_entry *list;
     size_t count;
     size_t *first; /* of the entries below node n at [n], which end where those of n + 1 begin */
 };
@@ -182,10 +182,10 @@ static struct entries sort_entries(struct stack_lines *lines)
         const uint64_t *sums = sums_of(lines, id);
 
         if (parent && !entries.first[parent])
-            entries.list[entries.count++] = (struct entry){parent, true};
+            entries.list[entries.count++] = (struct line_entry){parent, true};
         entries.first[parent] = 1;
         if (sums[0] || sums[1])
-            entries.list[entries.count++] = (struct entry){id, false};
+            entries.list[entries.count++] = (struct line_entry){id, false};
     }
     qsort_r(entries.list, entries.count, sizeof(*entries.list), compare_entries, lines);
     for (size_t node = 0, at = 0; node <= nodes + 1; node++) {
@@ -197,7 +197,7 @@ static struct entries sort_entries(struct stack_lines *lines)
 }
 
 /* A node whose entries are being passed. */
-struct level {
+struct open_node {
     size_t at, end; /* of its entries */
     size_t size;    /* of the line up to the node, with its ';' */
 };
@@ -207,14 +207,14 @@ void stack_lines_each(struct stack_lines *lines,
                       void *context)
 {
     struct entries entries = sort_entries(lines);
-    struct level *levels = NULL;
+    struct open_node *levels = NULL;
     size_t room = 0, depth = 0;
 
     levels = xgrow(levels, &room, 0, sizeof(*levels));
-    levels[depth++] = (struct level){0, entries.first[1], 0};
+    levels[depth++] = (struct open_node){0, entries.first[1], 0};
     while (depth) {
-        struct level *level = &levels[depth - 1];
-        const struct entry *entry = &entries.list[level->at];
+        struct open_node *level = &levels[depth - 1];
+        const struct line_entry *entry = &entries.list[level->at];
 
         if (level->at++ == level->end) {
             depth--;
@@ -226,8 +226,8 @@ void stack_lines_each(struct stack_lines *lines,
         if (entry->goes_on) {
             buffer_byte(&lines->line, ';');
             levels = xgrow(levels, &room, depth, sizeof(*levels));
-            levels[depth++] = (struct level){entries.first[entry->node],
-                                             entries.first[entry->node + 1], lines->line.size};
+            levels[depth++] = (struct open_node){entries.first[entry->node],
+                                                 entries.first[entry->node + 1], lines->line.size};
         } else {
             buffer_byte(&lines->line, '\0');
             each(context, lines->line.data, sums_of(lines, entry->node));

@@ -5,7 +5,7 @@
 
 #include "util/span.h"
 
-struct event_kind {
+struct event_values {
     const char *name; /* a prefix of event names if it ends in ':' */
     struct {
         const char *name;
@@ -23,7 +23,7 @@ struct event_kind {
 /* Stands for "probe:" with an offset. */
 #define PLACE_PROBE "probe:+"
 
-static const struct event_kind kinds[] = {
+static const struct event_values kinds[] = {
     {EVENT_CPU, {[CPU_TIME] = {"time", UNIT_NS}}},
     {EVENT_WALL,
      {
@@ -83,7 +83,7 @@ static bool is_of_kind(const char *name, const char *kind)
     return !strcmp(name, kind);
 }
 
-static event_id define(struct profile *profile, const char *name, const struct event_kind *kind)
+static event_id define(struct profile *profile, const char *name, const struct event_values *kind)
 {
     struct event_entry event = {.name = profile_string_z(profile, name)};
 
@@ -97,7 +97,7 @@ static event_id define(struct profile *profile, const char *name, const struct e
 }
 
 /* The kind of event with this name, or NULL. */
-static const struct event_kind *kind_named(const char *name)
+static const struct event_values *kind_named(const char *name)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
         if (is_of_kind(name, kinds[i].name))
@@ -116,7 +116,7 @@ event_id event_find(const struct profile *profile, const char *name)
 
 event_id event_define(struct profile *profile, const char *name)
 {
-    const struct event_kind *kind = kind_named(name);
+    const struct event_values *kind = kind_named(name);
 
     return kind ? define(profile, name, kind) : 0;
 }

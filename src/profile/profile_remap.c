@@ -80,12 +80,12 @@ thread_id profile_remap_thread(struct profile_remap *remap, thread_id id)
 }
 
 /* A list of ids. A chain is read from its leaf, but built from its root; it can be long. */
-struct chain {
+struct id_chain {
     uint32_t *ids;
     size_t count, room;
 };
 
-static void chain_add(struct chain *chain, uint32_t id)
+static void chain_add(struct id_chain *chain, uint32_t id)
 {
     chain->ids = xgrow(chain->ids, &chain->room, chain->count, sizeof(*chain->ids));
     chain->ids[chain->count++] = id;
@@ -93,7 +93,7 @@ static void chain_add(struct chain *chain, uint32_t id)
 
 static ancestor_id profile_remap_ancestors(struct profile_remap *remap, ancestor_id id)
 {
-    struct chain chain = {0};
+    struct id_chain chain = {0};
     ancestor_id up = 0;
 
     for (; id; id = profile_get_ancestor(remap->from, id)->up)
@@ -126,7 +126,7 @@ static process_id profile_remap_one_process(struct profile_remap *remap, process
 /* Copy a process and its parents, up to one that was copied before. */
 process_id profile_remap_process(struct profile_remap *remap, process_id id)
 {
-    struct chain chain = {0};
+    struct id_chain chain = {0};
     process_id result = 0;
 
     for (; id && !*place_of(&remap->processes, id);
@@ -168,7 +168,7 @@ static frame_id profile_remap_frame(struct profile_remap *remap, frame_id id)
 /* Copy a stack and its callers, up to one that was copied before. */
 static stack_id profile_remap_stack(struct profile_remap *remap, stack_id id)
 {
-    struct chain chain = {0};
+    struct id_chain chain = {0};
     stack_id result = 0;
 
     for (; id && !*place_of(&remap->stacks, id); id = profile_get_stack(remap->from, id)->parent)

@@ -29,9 +29,9 @@
  *
  * CHUNK_SUMMARY: varints event, hits, lost, span_ns, covered_ns, windows, cost_ns, target_cpu_ns;
  * for each value of the event the varints sum, standard error (2^64 - 1: not known); varint count
- * of histograms (64 at most), each: varints name, unit, seen, greatest number, count of buckets (256
- * at most), the buckets from the first on; varint count of tallies (64 at most), each: varints name,
- * count, seen. The newest summary of an event is valid.
+ * of histograms (64 at most), each: varints name, unit, seen, greatest number, count of buckets
+ * (256 at most), the buckets from the first on; varint count of tallies (64 at most), each: varints
+ * name, count, seen. The newest summary of an event is valid.
  *
  * CHUNK_THREADS: varint count of threads, each the varints thread, from, to - from, cpu_ns,
  * wait_ns, sampled_ns (profile/threads.h). The newest chunk is valid; it has all threads.

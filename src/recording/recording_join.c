@@ -13,7 +13,7 @@
 #include "util/log.h"
 #include "util/memory_limit.h"
 
-struct part {
+struct joined_recording {
     const char *name;
     struct recording *recording;
     struct profile *profile;
@@ -26,7 +26,7 @@ struct part {
 
 struct join {
     const struct join_options *options;
-    struct part *parts;
+    struct joined_recording *parts;
     size_t count;
     struct profile *profile;
     struct recording_writer *writer;
@@ -45,7 +45,7 @@ struct join {
 
 /* An event that a part could see all the time, and its recorder, get that time: other parts can
  * have spans of them. */
-static void take_spans(struct join *join, const struct part *part)
+static void take_spans(struct join *join, const struct joined_recording *part)
 {
     const struct event_spans *spans = recording_get_spans(part->recording);
     uint64_t start = recording_get_header(part->recording)->start_monotonic;
@@ -58,7 +58,7 @@ static void take_spans(struct join *join, const struct part *part)
                             end + part->shift);
 }
 
-static void take_counts(struct join *join, struct part *part)
+static void take_counts(struct join *join, struct joined_recording *part)
 {
     const struct recording_totals *totals = recording_get_totals(part->recording);
 
@@ -80,7 +80,7 @@ static void take_counts(struct join *join, struct part *part)
 }
 
 /* Read the next sample of a part. A damaged part has no more samples. */
-static void advance(struct join *join, struct part *part)
+static void advance(struct join *join, struct joined_recording *part)
 {
     struct error own;
     bool cut;
@@ -95,7 +95,7 @@ static void advance(struct join *join, struct part *part)
 
 /* ---- checks ---- */
 
-static bool has_cpu(const struct part *part)
+static bool has_cpu(const struct joined_recording *part)
 {
     return event_find(part->profile, EVENT_CPU) != 0;
 }
@@ -103,10 +103,10 @@ static bool has_cpu(const struct part *part)
 /* CPU samples can be added up only if they have the same clock and frequency. */
 static int check_cpu(const struct join *join, struct error *error)
 {
-    const struct part *first = NULL;
+    const struct joined_recording *first = NULL;
 
     for (size_t i = 0; i < join->count; i++) {
-        const struct part *part = &join->parts[i];
+        const struct joined_recording *part = &join->parts[i];
         const struct recording_header *one, *other;
 
         if (!has_cpu(part))
@@ -127,7 +127,7 @@ static int check_cpu(const struct join *join, struct error *error)
 
 /* Define the events of a part in the joined profile. An event that exists already must have the
  * same values. */
-static int define_events(struct join *join, struct part *part, struct error *error)
+static int define_events(struct join *join, struct joined_recording *part, struct error *error)
 {
     uint32_t count = profile_counts(part->profile).events;
 
@@ -154,7 +154,7 @@ static void place_by_time(struct join *join, struct recording_header *header)
     struct recording_header base = *header;
 
     for (size_t i = 0; i < join->count; i++) {
-        struct part *part = &join->parts[i];
+        struct joined_recording *part = &join->parts[i];
         const struct recording_header *own = recording_get_header(part->recording);
         uint64_t start, before;
 
@@ -172,7 +172,7 @@ static void place_by_time(struct join *join, struct recording_header *header)
 
 static void place_next(struct join *join, size_t i)
 {
-    struct part *part = &join->parts[i];
+    struct joined_recording *part = &join->parts[i];
     uint64_t own = recording_get_header(part->recording)->start_monotonic;
     uint64_t start = i ? join->end + join->options->gap_ns : own;
 
@@ -183,7 +183,7 @@ static void place_next(struct join *join, size_t i)
 
 /* ---- samples ---- */
 
-static int put_sample(struct join *join, struct part *part)
+static int put_sample(struct join *join, struct joined_recording *part)
 {
     struct sample sample = part->next;
 
@@ -196,12 +196,12 @@ static int put_sample(struct join *join, struct part *part)
 }
 
 /* The part with the earliest next sample; NULL if no part has one. */
-static struct part *earliest(struct join *join)
+static struct joined_recording *earliest(struct join *join)
 {
-    struct part *first = NULL;
+    struct joined_recording *first = NULL;
 
     for (size_t i = 0; i < join->count; i++) {
-        struct part *part = &join->parts[i];
+        struct joined_recording *part = &join->parts[i];
 
         if (part->has_next &&
             (!first || part->next.time + part->shift < first->next.time + first->shift))
@@ -212,7 +212,7 @@ static struct part *earliest(struct join *join)
 
 static int join_by_time(struct join *join)
 {
-    struct part *part;
+    struct joined_recording *part;
 
     while ((part = earliest(join))) {
         if (put_sample(join, part))
@@ -225,7 +225,7 @@ static int join_by_time(struct join *join)
 static int join_in_turn(struct join *join)
 {
     for (size_t i = 0; i < join->count; i++) {
-        struct part *part = &join->parts[i];
+        struct joined_recording *part = &join->parts[i];
         uint64_t last = recording_get_header(part->recording)->start_monotonic;
 
         place_next(join, i);
@@ -350,7 +350,7 @@ static int open_all(struct join *join, const struct join_part *parts)
     int result = 0;
 
     for (size_t i = 0; i < join->count; i++) {
-        struct part *part = &join->parts[i];
+        struct joined_recording *part = &join->parts[i];
         struct error own;
 
         part->name = parts[i].name;
@@ -385,7 +385,7 @@ int recording_join(const struct join_part *parts, size_t count, const struct joi
 {
     struct join join = {
         .options = options,
-        .parts = xcalloc(count, sizeof(struct part)),
+        .parts = xcalloc(count, sizeof(struct joined_recording)),
         .count = count,
         .profile = profile_new(),
         .error = error,

@@ -9,7 +9,7 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-struct taker {
+struct port_taker {
     struct symbolizer *symbolizer;
     struct profile *profile;
     struct dump_ports *ports;
@@ -36,7 +36,7 @@ static uint8_t flags_of(const struct port_info *port)
     return flags;
 }
 
-static void add_descriptor(struct taker *taker, const struct port_info *port, size_t place)
+static void add_descriptor(struct port_taker *taker, const struct port_info *port, size_t place)
 {
     taker->descriptors = xgrow(taker->descriptors, &taker->descriptor_room, taker->descriptor_count,
                                sizeof(*taker->descriptors));
@@ -46,7 +46,7 @@ static void add_descriptor(struct taker *taker, const struct port_info *port, si
 
 static bool add_port(void *context, const struct port_info *port)
 {
-    struct taker *taker = context;
+    struct port_taker *taker = context;
     struct dump_ports *ports = taker->ports;
     struct profile *profile = taker->profile;
 
@@ -92,7 +92,7 @@ static struct dump_socket socket_of(struct profile *profile, const struct socket
 }
 
 /* Give each port its socket, and list the others. */
-static void join(struct taker *taker, const struct sockets *sockets)
+static void join(struct port_taker *taker, const struct sockets *sockets)
 {
     struct dump_ports *ports = taker->ports;
     bool *has_port = xcalloc(sockets->count + 1, sizeof(*has_port));
@@ -116,7 +116,7 @@ static void join(struct taker *taker, const struct sockets *sockets)
     free(has_port);
 }
 
-static void take_sockets(struct taker *taker, struct vm *vm)
+static void take_sockets(struct port_taker *taker, struct vm *vm)
 {
     struct dump_ports *ports = taker->ports;
     struct sockets sockets;
@@ -140,7 +140,7 @@ static void take_sockets(struct taker *taker, struct vm *vm)
 void dump_ports_take(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
                      struct dump_ports *ports)
 {
-    struct taker taker = {
+    struct port_taker taker = {
         .symbolizer = symbolizer, .profile = profile, .ports = ports, .atoms = atoms_new(vm)};
     struct port_counts counts = {0};
     struct error error;

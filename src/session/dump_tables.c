@@ -7,7 +7,7 @@
 #include "beam/ets_tables.h"
 #include "util/clock.h"
 
-struct taker {
+struct table_taker {
     struct symbolizer *symbolizer;
     struct profile *profile;
     struct atoms *atoms;
@@ -26,7 +26,7 @@ static string_id reference_of(struct profile *profile, const struct ets_table *t
 
 static void take(void *context, const struct ets_table *table)
 {
-    const struct taker *taker = context;
+    const struct table_taker *taker = context;
     const char *name = atom_text(taker->atoms, table->name);
     struct dump_table taken = {.facts = table->facts};
 
@@ -40,7 +40,7 @@ static void take(void *context, const struct ets_table *table)
 void dump_tables_take(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
                       struct dump_tables *tables)
 {
-    struct taker taker = {symbolizer, profile, atoms_new(vm), tables};
+    struct table_taker taker = {symbolizer, profile, atoms_new(vm), tables};
     struct ets_counts counts = {0};
 
     tables->is_known = ets_tables_each(vm, take, &taker, &counts);

@@ -31,7 +31,7 @@ struct running {
     uint64_t address, id;
 };
 
-struct taker {
+struct dump_taker {
     struct vm *vm;
     const struct dump_request *request;
     struct profile *profile;
@@ -68,7 +68,7 @@ static stack_id cut_stack(struct profile *profile, stack_id stack, uint32_t dept
     return made;
 }
 
-static void add_sample(struct taker *taker, const struct sample *sample)
+static void add_sample(struct dump_taker *taker, const struct sample *sample)
 {
     uint32_t depth = taker->request->depth;
     const struct dump_process added = {
@@ -83,7 +83,7 @@ static void add_sample(struct taker *taker, const struct sample *sample)
     dump_add(taker->dump, &added);
 }
 
-static void add_running(struct taker *taker, const struct swept_process *swept)
+static void add_running(struct dump_taker *taker, const struct swept_process *swept)
 {
     taker->running =
         xgrow(taker->running, &taker->running_room, taker->running_count, sizeof(*taker->running));
@@ -91,7 +91,7 @@ static void add_running(struct taker *taker, const struct swept_process *swept)
         (struct running){swept->address, swept_process_id(taker->vm, swept)};
 }
 
-static void add_at_rest(struct taker *taker, const struct swept_process *swept)
+static void add_at_rest(struct dump_taker *taker, const struct swept_process *swept)
 {
     struct sample sample;
 
@@ -108,7 +108,7 @@ static bool is_running(const struct vm *vm, const struct swept_process *swept)
 
 static void visit(void *context, const struct swept_process *swept)
 {
-    struct taker *taker = context;
+    struct dump_taker *taker = context;
 
     if (is_running(taker->vm, swept))
         add_running(taker, swept);
@@ -121,7 +121,7 @@ static void visit(void *context, const struct swept_process *swept)
 /* Take a CPU sample. The first one of each running process gives its stack. */
 static void take(void *context, const void *data, size_t size)
 {
-    struct taker *taker = context;
+    struct dump_taker *taker = context;
     struct snapshot snapshot;
     struct sample sample;
 
@@ -136,7 +136,7 @@ static void take(void *context, const void *data, size_t size)
     }
 }
 
-static bool any_running(const struct taker *taker)
+static bool any_running(const struct dump_taker *taker)
 {
     for (size_t i = 0; i < taker->running_count; i++)
         if (taker->running[i].address)
@@ -144,7 +144,7 @@ static bool any_running(const struct taker *taker)
     return false;
 }
 
-static int start_sampling(struct taker *taker, struct error *error)
+static int start_sampling(struct dump_taker *taker, struct error *error)
 {
     struct programs_options options = {.clock = clock_event_default(), .frequency = HZ};
 
@@ -162,7 +162,7 @@ static int start_sampling(struct taker *taker, struct error *error)
     return 0;
 }
 
-static bool take_waiting(struct taker *taker, const struct running *running)
+static bool take_waiting(struct dump_taker *taker, const struct running *running)
 {
     struct sample sample;
 
@@ -175,7 +175,7 @@ static bool take_waiting(struct taker *taker, const struct running *running)
 
 /* Read the running processes again: add those that are at rest now, and drop those that have ended.
  * Unless `patient`, also add those that wait in the kernel. */
-static void look_again(struct taker *taker, bool patient)
+static void look_again(struct dump_taker *taker, bool patient)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
         struct running *running = &taker->running[i];
@@ -202,7 +202,7 @@ static void look_again(struct taker *taker, bool patient)
 
 /* Add the processes that neither came to rest nor were sampled: their threads wait in the kernel,
  * or for a CPU. */
-static void add_without_stack(struct taker *taker)
+static void add_without_stack(struct dump_taker *taker)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
         struct running *running = &taker->running[i];
@@ -216,7 +216,7 @@ static void add_without_stack(struct taker *taker)
     }
 }
 
-static void look_at_running(struct taker *taker, struct error *sampling)
+static void look_at_running(struct dump_taker *taker, struct error *sampling)
 {
     const struct timespec pause = {.tv_nsec = ROUND_NS};
     bool samples = start_sampling(taker, sampling) == 0;
@@ -236,7 +236,7 @@ static void look_at_running(struct taker *taker, struct error *sampling)
 
 /* Note the crashed process. The first thread is the one that got the signal (fs/binfmt_elf.c,
  * fill_note_info). */
-static void note_crashed(struct taker *taker, const struct sample *sample)
+static void note_crashed(struct dump_taker *taker, const struct sample *sample)
 {
     const struct core_thread *first = taker->vm->core->threads;
 
@@ -245,7 +245,7 @@ static void note_crashed(struct taker *taker, const struct sample *sample)
         taker->dump->crashed_process = sample->process;
 }
 
-static void look_at_threads(struct taker *taker)
+static void look_at_threads(struct dump_taker *taker)
 {
     for (size_t i = 0; i < taker->running_count; i++) {
         struct running *running = &taker->running[i];
@@ -270,7 +270,7 @@ static void look_at_threads(struct taker *taker)
 /* ---- the dump ---- */
 
 /* Read the metric a first time, and wait: growth is the difference between two readings. */
-static int let_grow(struct taker *taker, struct error *error)
+static int let_grow(struct dump_taker *taker, struct error *error)
 {
     double seconds = taker->request->top.seconds ? taker->request->top.seconds : GROWTH_SECONDS;
     struct timespec pause = {.tv_sec = (time_t)seconds};
@@ -283,7 +283,7 @@ static int let_grow(struct taker *taker, struct error *error)
     return 0;
 }
 
-static int find_top(struct taker *taker, struct sweep_request *request, struct error *error)
+static int find_top(struct dump_taker *taker, struct sweep_request *request, struct error *error)
 {
     const struct top_option *option = &taker->request->top;
     struct sweep_counts counts = {0};
@@ -299,7 +299,7 @@ static int find_top(struct taker *taker, struct sweep_request *request, struct e
 }
 
 /* Set the growth of each process, if processes were selected by growth. */
-static void note_growth(struct taker *taker)
+static void note_growth(struct dump_taker *taker)
 {
     struct dump *dump = taker->dump;
 
@@ -326,7 +326,7 @@ static void begin_core(const struct core_file *core, struct dump *dump)
     dump->signal = core->thread_count ? core->threads->signal : 0;
 }
 
-static int take_processes(struct taker *taker, struct error *sampling, struct error *error)
+static int take_processes(struct dump_taker *taker, struct error *sampling, struct error *error)
 {
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
@@ -347,7 +347,7 @@ static int take_processes(struct taker *taker, struct error *sampling, struct er
     return 0;
 }
 
-static int run(struct taker *taker, struct error *sampling, struct error *error)
+static int run(struct dump_taker *taker, struct error *sampling, struct error *error)
 {
     struct dump *dump = taker->dump;
 
@@ -372,7 +372,7 @@ static int run(struct taker *taker, struct error *sampling, struct error *error)
 int dump_take(struct vm *vm, const struct dump_request *request, struct profile *profile,
               struct dump *dump, struct error *sampling, struct error *error)
 {
-    struct taker taker = {.vm = vm, .request = request, .profile = profile, .dump = dump};
+    struct dump_taker taker = {.vm = vm, .request = request, .profile = profile, .dump = dump};
     int result;
 
     *sampling = (struct error){0};

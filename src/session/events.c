@@ -13,7 +13,7 @@
 #include "util/alloc.h"
 
 /* A sample whose window is still open. */
-struct held {
+struct held_sample {
     struct sample sample;
     struct wire_hit hit;
     struct event_probes *probes;
@@ -34,7 +34,7 @@ struct events {
     double rest[EVENTS_MAX][EVENT_VALUES];
     struct sampler *ticks; /* NULL: no event needs them */
     event_id alloc;        /* 0: not recorded */
-    struct held *held;
+    struct held_sample *held;
     size_t held_count, held_room;
     struct waiting waiting; /* of `profile` */
 };
@@ -76,8 +76,8 @@ void events_sizes(const struct events *events, uint32_t targets, struct programs
 {
     int count = events->options->event_count;
 
-    sizes->slots = event_slots((int)targets, count);
-    sizes->histograms = event_histograms(events->options->events, count, (int)targets);
+    sizes->slots = event_request_slots((int)targets, count);
+    sizes->histograms = event_request_histograms(events->options->events, count, (int)targets);
     for (size_t i = 0; i < events->targets->count; i++)
         sizes->processes += vm_process_count(events->targets->of[i]->vm);
 }
@@ -141,7 +141,7 @@ int events_find(struct events *events, struct programs *programs, struct memory_
         if (find_probes(events, events->targets->of[i], error))
             return -1;
     for (int i = 0; events->targets->all && i < events->options->event_count; i++)
-        event_programs_want(programs, events->options->events[i].kind, events->calibration.way);
+        event_kind_want(programs, events->options->events[i].kind, events->calibration.way);
     return 0;
 }
 
@@ -269,7 +269,7 @@ void events_sample(struct events *events, const struct target *target,
                    const struct sample *sample)
 {
     struct event_probes *probes = target->probes;
-    struct held *held;
+    struct held_sample *held;
     int event = event_probes_event(probes, hit->slot);
 
     if (event < 0)
@@ -277,7 +277,7 @@ void events_sample(struct events *events, const struct target *target,
     events->held =
         xgrow(events->held, &events->held_room, events->held_count, sizeof(*events->held));
     held = &events->held[events->held_count++];
-    *held = (struct held){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
+    *held = (struct held_sample){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
     if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)
         take_off_allocated(target, snapshot, &held->hit);
 }
@@ -303,7 +303,7 @@ static enum process_status status_of_part(struct events *events, const struct sa
                : status;
 }
 
-static int append_share(struct events *events, const struct held *held,
+static int append_share(struct events *events, const struct held_sample *held,
                         const struct event_part *share, const struct event_scale *scale,
                         struct segment *segment, struct error *error)
 {
@@ -330,8 +330,8 @@ static int append_share(struct events *events, const struct held *held,
     return segment_append(segment, &sample, error);
 }
 
-static int append(struct events *events, const struct held *held, const struct event_scale *scale,
-                  struct segment *segment, struct error *error)
+static int append(struct events *events, const struct held_sample *held,
+                  const struct event_scale *scale, struct segment *segment, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
     struct event_part parts[EVENT_PARTS_MAX] = {0};
@@ -366,7 +366,7 @@ int events_release(struct events *events, struct segment *segment, struct error 
             take_spans(events, events->targets->of[i], segment);
         }
     for (size_t i = 0; i < events->held_count && !result; i++) {
-        struct held *held = &events->held[i];
+        struct held_sample *held = &events->held[i];
         struct event_scale scale;
 
         switch (

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "os/process.h"
-#include "session/lives.h"
 #include "session/node_watch.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
@@ -121,7 +120,7 @@ static void note_end(const struct session *session, const struct target *target)
                                (int)target->vm->pid);
         return;
     }
-    life_end(target, session->segment);
+    target_note_end(target, session->segment);
     if (!target->joined && !session->targets->child)
         session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
 }

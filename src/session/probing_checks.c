@@ -154,7 +154,7 @@ static void check_event_programs(struct findings *findings, const struct probing
         for (const char *const *name = event_kind_list(); *name; name++) {
             if (event_request_parse(*name, &request, &error))
                 continue;
-            event_programs_want(programs, request.kind, probing->way);
+            event_kind_want(programs, request.kind, probing->way);
             if (request.kind->tick)
                 programs_want(programs, request.kind->tick);
         }

@@ -1,143 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "os/process.h"
 #include "profile/events.h"
-#include "session/lives.h"
 #include "session/membership.h"
 #include "session/node_watch.h"
 #include "session/session_internal.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "symbol/snapshot.h"
-#include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/memory_limit.h"
-#include "util/stop.h"
 
 static const uint64_t SECOND = 1000000000;
-
-/* ---- start ---- */
-
-static void look_at_life(struct session *session, struct target *target)
-{
-    if (life_look(target, session->segment))
-        session->options->warn(PROCESS_IS_STOPPED, (int)target->vm->pid);
-}
-
-static void look_at_targets(struct session *session)
-{
-    session->segment->threads.count = 0;
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct target *target = session->targets->of[i];
-
-        if (!target->ended && target_runs(target)) { /* another process can have its pid */
-            symbolizer_look(target->symbolizer);
-            look_at_life(session, target);
-        }
-        symbolizer_threads(target->symbolizer, &session->segment->threads);
-    }
-}
-
-static int load_programs(struct session *session, struct error *error)
-{
-    struct programs_options options = {.clock = session->options->clock,
-                                       .frequency = session->options->frequency,
-                                       .targets = session->room};
-
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (options.schedulers < session->targets->of[i]->vm->scheduler_count * session->room)
-            options.schedulers = session->targets->of[i]->vm->scheduler_count * session->room;
-    events_sizes(session->events, session->room, &options);
-    session->programs = programs_new(&options);
-    if (programs_open(session->programs, error))
-        return -1;
-    if (session->options->cpu || session->options->wall ||
-        events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
-        session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
-                                       options.frequency);
-    session->memory_locks = memory_locks_new(session->programs);
-    if (events_find(session->events, session->programs, session->memory_locks, error))
-        return -1;
-    return programs_load(session->programs, error);
-}
-
-/* Start the sampler, and the account of CPU time with it. */
-static int start_sampling(struct session *session, struct error *error)
-{
-    if (session->sampler) {
-        if (sampler_start(session->sampler, error))
-            return -1;
-        session->cpu_time = cpu_time_new(session->options->clock, sampler_period(session->sampler),
-                                         session->options->frequency);
-    }
-    membership_account(session);
-    session->segment->begin = clock_ns(CLOCK_MONOTONIC);
-    return 0;
-}
-
-static int start(struct session *session, uint64_t started_ns, struct error *error)
-{
-    session->segment = segment_new(session->options, NULL);
-    session->events = events_new(session->options, session->targets, session->segment->profile);
-    if (membership_open(session, error) || load_programs(session, error) ||
-        membership_begin(session, error) || start_sampling(session, error) ||
-        events_start(session->events, error) || membership_watch(session, error))
-        return -1;
-    for (size_t i = 0; i < session->targets->count; i++)
-        look_at_life(session, session->targets->of[i]);
-    session->first_ns = clock_ns(CLOCK_MONOTONIC);
-    session->segment->totals.attach_ns = session->first_ns - started_ns;
-    membership_prepare(session);
-    return 0;
-}
-
-static void remove_target(struct targets *targets, size_t index)
-{
-    struct error held;
-
-    if (vm_check_held(targets->of[index]->vm, &held))
-        targets->warn("process %d is skipped: %s", (int)targets->of[index]->vm->pid, held.text);
-    targets_remove(targets, index);
-}
-
-/* Remove the targets that have ended or hold back memory if all VMs of the host are targets. True
- * if some were removed and some are left. */
-static bool drop_lost(struct targets *targets)
-{
-    size_t before = targets->count;
-
-    for (size_t i = targets->all ? targets->count : 0; i-- > 0;)
-        if (!target_is_readable(targets->of[i]))
-            remove_target(targets, i);
-    return targets->count && targets->count < before;
-}
-
-struct session *session_start(const struct session_options *options, struct targets *targets,
-                              const char *command_line, uint64_t started_ns, struct error *error)
-{
-    do {
-        struct session *session = xcalloc(1, sizeof(*session));
-
-        session->options = options;
-        session->targets = targets;
-        session->command_line = command_line;
-        if (start(session, started_ns, error) == 0)
-            return session;
-        session_free(session);
-    } while (!stop_requested && drop_lost(targets)); /* one of them does not stop the others */
-    if (stop_requested)
-        stop_error(error);
-    return NULL;
-}
 
 void session_free(struct session *session)
 {
@@ -328,6 +208,20 @@ static int flush(struct session *session, struct error *error)
     if (put_threads(session, error) || put_summaries(session, error))
         return -1;
     return segment_flush(session->segment, programs_lost(session->programs), error);
+}
+
+static void look_at_targets(struct session *session)
+{
+    session->segment->threads.count = 0;
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
+
+        if (!target->ended && target_runs(target)) { /* another process can have its pid */
+            symbolizer_look(target->symbolizer);
+            target_look(target, session->segment, session->options->warn);
+        }
+        symbolizer_threads(target->symbolizer, &session->segment->threads);
+    }
 }
 
 /* If this process takes more memory than it may, by whatever, keep the tables from growing. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The session as session.c and membership.c share it. */
+/* The session as session.c, session_start.c and membership.c share it. */
 #pragma once
 
 #include "capture/memory_lock.h"

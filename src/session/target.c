@@ -10,6 +10,7 @@
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 struct target *target_new(struct vm *vm)
 {
@@ -60,4 +61,31 @@ int target_error(const struct target *target, struct error *error)
     if (vm_check_held(target->vm, error))
         return -1;
     return error_prefix(error, "process %d", pid);
+}
+
+static struct target_life *life_of(const struct target *target, struct segment *segment)
+{
+    return target_life_of(&segment->lives, symbolizer_target(target->symbolizer));
+}
+
+void target_look(struct target *target, struct segment *segment, warn_function warn)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t since = target->life.looked ? now - target->life.looked : 0;
+    bool is_stopped = process_is_stopped(target->vm->pid);
+
+    /* If it was stopped at one of the two looks, half of the time between is the best guess. */
+    if (since && (is_stopped || target->life.stopped))
+        life_of(target, segment)->stopped_ns +=
+            is_stopped && target->life.stopped ? since : since / 2;
+    target->life.looked = now;
+    target->life.stopped = is_stopped;
+    if (is_stopped && !target->life.was_stopped)
+        warn(PROCESS_IS_STOPPED, (int)target->vm->pid);
+    target->life.was_stopped |= is_stopped;
+}
+
+void target_note_end(const struct target *target, struct segment *segment)
+{
+    life_of(target, segment)->ended = clock_ns(CLOCK_MONOTONIC);
 }

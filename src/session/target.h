@@ -7,6 +7,7 @@
 
 #include "beam/vm.h"
 #include "capture/event_probes.h"
+#include "session/segment.h"
 #include "symbol/allocation.h"
 #include "symbol/symbolizer.h"
 
@@ -18,7 +19,7 @@ struct target {
     struct {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
-    } life;                        /* session/lives.h */
+    } life;                        /* target_look() */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
@@ -44,3 +45,11 @@ void target_leave_session(struct target *target);
 /* Add the pid to an error of attaching to this VM. If the VM has ended, the error says that
  * instead. Return -1. */
 int target_error(const struct target *target, struct error *error);
+
+/* See if the target is stopped (SIGSTOP, a debugger), and count the time since the last look in the
+ * segment. Warn at the first look that finds it stopped. Call about once a second while the target
+ * runs, and when a segment ends. */
+void target_look(struct target *target, struct segment *segment, warn_function warn);
+
+/* Note in the segment that the target has ended now. */
+void target_note_end(const struct target *target, struct segment *segment);

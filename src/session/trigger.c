@@ -9,7 +9,7 @@
 #include "session/options.h"
 #include "util/alloc.h"
 
-static const struct kind {
+static const struct trigger_syntax {
     const char *name;
     enum trigger_kind kind;
     const char *unit; /* units that may follow the number */

@@ -28,7 +28,7 @@ struct found {
     uint64_t process; /* pid term of the process with the most; 0: none */
 };
 
-struct condition {
+struct watched_condition {
     const struct trigger *trigger;
     bool armed; /* it may fire: it has not since its condition began to hold */
     struct found found;
@@ -37,7 +37,7 @@ struct condition {
 struct trigger_watch {
     struct vm *vm;
     struct symbolizer *symbolizer;
-    struct condition *conditions;
+    struct watched_condition *conditions;
     size_t count;
     struct process_sweep *sweep; /* NULL: no trigger needs one */
     const struct profile *profile;
@@ -65,7 +65,7 @@ struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t c
     watch->count = count;
     watch->conditions = xcalloc(count, sizeof(*watch->conditions));
     for (size_t i = 0; i < count; i++)
-        watch->conditions[i] = (struct condition){.trigger = &triggers[i], .armed = true};
+        watch->conditions[i] = (struct watched_condition){.trigger = &triggers[i], .armed = true};
     watch->looked = watch->counted = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(vm->pid, &watch->cpu_ns);
     if (any_on_processes(triggers, count) && !(watch->sweep = process_sweep_new(vm, error))) {
@@ -173,7 +173,7 @@ static struct found gc_share(struct trigger_watch *watch)
     return (struct found){.known = known, .value = value};
 }
 
-static void look_at_node(struct trigger_watch *watch, struct condition *condition)
+static void look_at_node(struct trigger_watch *watch, struct watched_condition *condition)
 {
     struct found *found = &condition->found;
     int64_t length;
@@ -200,7 +200,7 @@ static void look_at_node(struct trigger_watch *watch, struct condition *conditio
     }
 }
 
-static void say_value(const struct trigger_watch *watch, const struct condition *condition)
+static void say_value(const struct trigger_watch *watch, const struct watched_condition *condition)
 {
     if (condition->found.known)
         log_detail("triggers", "process %d: %s: %.1f%s", watch->vm->pid, condition->trigger->text,
@@ -225,7 +225,7 @@ static void look(struct trigger_watch *watch)
 /* ---- what fires ---- */
 
 /* Append "msgq>1000: 1532, <0.85.0> cart". */
-static void describe(struct trigger_watch *watch, const struct condition *condition,
+static void describe(struct trigger_watch *watch, const struct watched_condition *condition,
                      struct buffer *text)
 {
     const struct trigger *trigger = condition->trigger;
@@ -254,12 +254,12 @@ static void describe(struct trigger_watch *watch, const struct condition *condit
 }
 
 /* Update all conditions with what was found. Return the first one that fires, or NULL. */
-static const struct condition *fire(struct trigger_watch *watch, bool may_fire)
+static const struct watched_condition *fire(struct trigger_watch *watch, bool may_fire)
 {
-    const struct condition *fires = NULL;
+    const struct watched_condition *fires = NULL;
 
     for (size_t i = 0; i < watch->count; i++) {
-        struct condition *condition = &watch->conditions[i];
+        struct watched_condition *condition = &watch->conditions[i];
         bool holds = condition->found.value > condition->trigger->limit;
 
         if (!condition->found.known)
@@ -277,7 +277,7 @@ static const struct condition *fire(struct trigger_watch *watch, bool may_fire)
 bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire,
                         const struct profile *profile, struct buffer *text)
 {
-    const struct condition *fires;
+    const struct watched_condition *fires;
 
     if (now < watch->looked + LOOK_NS)
         return false;

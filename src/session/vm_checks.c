@@ -27,7 +27,7 @@
 enum { SHOWN = 16 }; /* changes that are listed */
 
 /* The changes as text: "beam.smp+0x1a2b: 55 is cc". */
-struct list {
+struct change_list {
     struct buffer text;
     int count;
 };
@@ -42,7 +42,7 @@ static void append_bytes(struct buffer *text, const uint8_t *bytes, size_t size)
 
 static void note(void *context, const struct code_change *change)
 {
-    struct list *list = context;
+    struct change_list *list = context;
     const char *slash = strrchr(change->path, '/');
 
     if (list->count++ >= SHOWN)
@@ -54,7 +54,7 @@ static void note(void *context, const struct code_change *change)
     append_bytes(&list->text, change->in_file, change->size);
 }
 
-static int compare(pid_t pid, struct memory *memory, struct list *list,
+static int compare(pid_t pid, struct memory *memory, struct change_list *list,
                    struct code_comparison *comparison, struct error *error)
 {
     struct mappings *mappings = mappings_new(pid, memory, error);
@@ -70,7 +70,7 @@ static int compare(pid_t pid, struct memory *memory, struct list *list,
 }
 
 static void add_changes(struct findings *findings, const char *check, pid_t pid,
-                        const struct list *list, const struct code_comparison *comparison)
+                        const struct change_list *list, const struct code_comparison *comparison)
 {
     unsigned long long changes = comparison->changes, breakpoints = comparison->breakpoints;
     const char *more = changes > SHOWN ? ", ..." : "";
@@ -100,7 +100,7 @@ static void code_check(struct findings *findings, const char *check, pid_t pid,
                        struct memory *memory)
 {
     struct code_comparison comparison;
-    struct list list = {0};
+    struct change_list list = {0};
     struct error error;
     int result = compare(pid, memory, &list, &comparison, &error);
 

@@ -12,7 +12,7 @@
 enum { PROCESSES_MAX = 1 << 16 };
 
 /* The state of a process since its last collection, which left `high_water`. */
-struct progress {
+struct allocation_progress {
     uint64_t high_water, top;
     uint64_t charged; /* words */
 };
@@ -21,7 +21,7 @@ struct allocation {
     const struct vm *vm;
     struct code *code;
     struct address_map *by_pid; /* pid term -> index in progress */
-    struct progress progress[PROCESSES_MAX];
+    struct allocation_progress progress[PROCESSES_MAX];
 };
 
 struct allocation *allocation_new(const struct vm *vm, struct code *code)
@@ -42,13 +42,13 @@ void allocation_free(struct allocation *allocation)
     free(allocation);
 }
 
-static struct progress *progress_of(struct allocation *allocation, uint64_t pid)
+static struct allocation_progress *progress_of(struct allocation *allocation, uint64_t pid)
 {
     bool is_new;
     size_t place = address_map_place(allocation->by_pid, pid, &is_new);
 
     if (is_new)
-        allocation->progress[place] = (struct progress){0};
+        allocation->progress[place] = (struct allocation_progress){0};
     return &allocation->progress[place];
 }
 
@@ -74,7 +74,7 @@ uint64_t allocation_at_sample(struct allocation *allocation, const struct snapsh
     const struct layout *layout = &allocation->vm->layout;
     const uint8_t *process = process_of(allocation, snapshot);
     uint64_t high_water, top, words;
-    struct progress *progress;
+    struct allocation_progress *progress;
 
     if (!process || layout_word(process, layout->process_abandoned_heap) ||
         ((uint32_t)layout_word(process, layout->process_state) & ERTS_PSFLG_GC))
@@ -86,7 +86,7 @@ uint64_t allocation_at_sample(struct allocation *allocation, const struct snapsh
         return 0;
     progress = progress_of(allocation, layout_word(process, layout->process_id));
     if (progress->high_water != high_water || top < progress->top)
-        *progress = (struct progress){.high_water = high_water, .top = high_water};
+        *progress = (struct allocation_progress){.high_water = high_water, .top = high_water};
     words = (top - progress->top) / sizeof(uint64_t);
     progress->top = top;
     progress->charged += words;
@@ -97,7 +97,7 @@ uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot 
 {
     const struct layout *layout = &allocation->vm->layout;
     const uint8_t *process = process_of(allocation, snapshot);
-    struct progress *progress;
+    struct allocation_progress *progress;
     uint64_t high_water, charged;
 
     if (!process)
@@ -105,7 +105,7 @@ uint64_t allocation_at_hit(struct allocation *allocation, const struct snapshot 
     high_water = layout_word(process, layout->process_high_water);
     progress = progress_of(allocation, layout_word(process, layout->process_id));
     charged = progress->high_water == high_water ? progress->charged : 0;
-    *progress = (struct progress){.high_water = high_water,
-                                  .top = layout_word(process, layout->process_htop)};
+    *progress = (struct allocation_progress){.high_water = high_water,
+                                             .top = layout_word(process, layout->process_htop)};
     return charged;
 }

@@ -23,7 +23,7 @@ enum {
 
 enum { TARGET_LIGHT_BIF = STACK_TARGET_NO_WAY_BACK + 1 }; /* beyond enum stack_target */
 
-struct function {
+struct function_depths {
     uint64_t start;
     struct stack_depths depths;
 };
@@ -34,7 +34,7 @@ struct leaf_frames {
     struct atoms *atoms;
     uint64_t epoch;
     struct address_map *by_start; /* function -> 1 + index of `functions` */
-    struct function *functions;
+    struct function_depths *functions;
     size_t count, room;
     struct address_map *targets; /* address -> enum stack_target */
 };
@@ -214,7 +214,7 @@ static void analyze(struct leaf_frames *frames, const struct code_place *place,
 const struct stack_depths *leaf_frame_depths(struct leaf_frames *frames,
                                              const struct code_place *place)
 {
-    struct function *function;
+    struct function_depths *function;
     uint64_t value;
 
     if (frames->epoch != code_epoch(frames->code)) {

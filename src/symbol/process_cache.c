@@ -19,7 +19,7 @@ enum {
 static const uint64_t MAX_AGE = 1000000000;          /* ns */
 static const uint64_t AT_REST_MAX_AGE = 60000000000; /* ns; of processes that have not run since */
 
-struct cached {
+struct cached_process {
     process_id id;
     bool at_rest;
     uint64_t reg, dictionary, group_leader; /* words of the struct that show changes */
@@ -42,7 +42,7 @@ struct process_cache {
     target_id target;
     struct pid_encoding encoding;
     struct address_map *by_pid; /* pid term -> index in entries */
-    struct cached entries[CACHED_MAX];
+    struct cached_process entries[CACHED_MAX];
     struct address_map *by_leader; /* pid term -> index in leaders */
     struct leader leaders[LEADERS_MAX];
     unsigned int depth; /* of the parent that is being read */
@@ -172,13 +172,13 @@ static process_id read_process(struct process_cache *cache, uint64_t address, co
     return profile_process(cache->profile, &entry);
 }
 
-static struct cached *entry_of(struct process_cache *cache, uint64_t pid)
+static struct cached_process *entry_of(struct process_cache *cache, uint64_t pid)
 {
     bool is_new;
-    struct cached *entry = &cache->entries[address_map_place(cache->by_pid, pid, &is_new)];
+    struct cached_process *entry = &cache->entries[address_map_place(cache->by_pid, pid, &is_new)];
 
     if (is_new)
-        *entry = (struct cached){0};
+        *entry = (struct cached_process){0};
     return entry;
 }
 
@@ -197,7 +197,7 @@ static uint64_t leader_word(const struct process_cache *cache, const uint8_t *by
     return at < 0 ? 0 : layout_word(bytes, at);
 }
 
-static bool is_fresh(const struct cached *cached, uint64_t time, uint64_t max_age)
+static bool is_fresh(const struct cached_process *cached, uint64_t time, uint64_t max_age)
 {
     return cached->id && cached->read_at && time < cached->read_at + max_age;
 }
@@ -212,7 +212,7 @@ static uint32_t state_of(const struct process_cache *cache, const uint8_t *bytes
 
 /* True if `known` is still valid. A process that has not run since cannot have changed its label.
  * Only other processes can have renamed it or its parents, so its entry is valid for longer. */
-static bool is_same(const struct cached *known, const struct cached *now)
+static bool is_same(const struct cached_process *known, const struct cached_process *now)
 {
     bool rested = known->at_rest && now->at_rest && known->reds == now->reds;
 
@@ -226,7 +226,7 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
 {
     const struct layout *layout = &cache->vm->layout;
     uint64_t pid = layout_word(bytes, layout->process_id);
-    struct cached read = {
+    struct cached_process read = {
         .at_rest = !process_state_is_running(state_of(cache, bytes)),
         .reg = layout_word(bytes, layout->process_reg),
         .dictionary = layout_word(bytes, layout->process_dictionary),
@@ -234,7 +234,7 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
         .reds = layout_word(bytes, layout->process_reds),
         .read_at = time,
     };
-    const struct cached *known = entry_of(cache, pid);
+    const struct cached_process *known = entry_of(cache, pid);
 
     if (is_same(known, &read))
         return known->id;

@@ -11,7 +11,7 @@
 enum { PLACES = 1 << 10, NAME_SIZE = sizeof(((struct wire_sample *)0)->thread_name) };
 
 /* What the entry depends on: a thread can be renamed, and its id can be reused. */
-struct cached {
+struct cached_thread {
     thread_id id; /* 0: empty */
     uint32_t tid;
     uint64_t scheduler;
@@ -22,7 +22,7 @@ struct thread_cache {
     const struct vm *vm;
     struct profile *profile;
     target_id target;
-    struct cached places[PLACES];
+    struct cached_thread places[PLACES];
 };
 
 struct thread_cache *thread_cache_new(const struct vm *vm, struct profile *profile,
@@ -72,12 +72,12 @@ static thread_id add_thread(struct thread_cache *cache, const struct wire_sample
 
 thread_id thread_cache_get(struct thread_cache *cache, const struct wire_sample *wire)
 {
-    struct cached *cached = &cache->places[wire->tid % PLACES];
+    struct cached_thread *cached = &cache->places[wire->tid % PLACES];
 
     if (cached->id && cached->tid == wire->tid && cached->scheduler == wire->scheduler &&
         memcmp(cached->name, wire->thread_name, NAME_SIZE) == 0)
         return cached->id;
-    *cached = (struct cached){
+    *cached = (struct cached_thread){
         .id = add_thread(cache, wire), .tid = wire->tid, .scheduler = wire->scheduler};
     memcpy(cached->name, wire->thread_name, NAME_SIZE);
     return cached->id;

@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-struct watched {
+struct watched_thread {
     pid_t tid;
     struct thread_time time;
     uint64_t first_cpu, first_wait; /* counters at the first look, ns */
@@ -22,7 +22,7 @@ struct thread_watch {
     target_id target;
     struct profile *profile;
     uint64_t looked; /* start of the last look at all threads */
-    struct watched *list;
+    struct watched_thread *list;
     size_t count, room;
     size_t *seen; /* those of the last look, as indexes of `list`, in ascending order of tids */
     size_t seen_count;
@@ -53,11 +53,11 @@ void thread_watch_free(struct thread_watch *watch)
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target)
 {
     struct profile_remap remap = {.from = watch->profile, .to = profile};
-    struct watched *moved = xcalloc(watch->seen_count + 1, sizeof(*moved));
+    struct watched_thread *moved = xcalloc(watch->seen_count + 1, sizeof(*moved));
     size_t kept = 0;
 
     for (size_t i = 0; i < watch->seen_count; i++) {
-        struct watched thread = watch->list[watch->seen[i]];
+        struct watched_thread thread = watch->list[watch->seen[i]];
 
         if (thread.time.to < watch->looked)
             continue;
@@ -97,14 +97,14 @@ static thread_id thread_of(const struct thread_watch *watch, pid_t tid)
     return profile_thread(watch->profile, &thread);
 }
 
-static void add(struct thread_watch *watch, const struct watched *thread)
+static void add(struct thread_watch *watch, const struct watched_thread *thread)
 {
     watch->list = xgrow(watch->list, &watch->room, watch->count, sizeof(*watch->list));
     watch->list[watch->count++] = *thread;
 }
 
 /* The counters of a thread only grow. Smaller ones are those of another thread with this tid. */
-static bool has_grown(const struct watched *known, uint64_t cpu, uint64_t wait)
+static bool has_grown(const struct watched_thread *known, uint64_t cpu, uint64_t wait)
 {
     return cpu >= known->first_cpu + known->time.cpu_ns &&
            wait >= known->first_wait + known->time.wait_ns;
@@ -120,11 +120,11 @@ static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
     if (!process_thread_times(watch->pid, tid, &cpu, &wait))
         return known;
     if (known == NONE || !has_grown(&watch->list[known], cpu, wait)) {
-        add(watch,
-            &(struct watched){.tid = tid,
-                              .time = {.thread = thread_of(watch, tid), .from = now, .to = now},
-                              .first_cpu = cpu,
-                              .first_wait = wait});
+        add(watch, &(struct watched_thread){
+                       .tid = tid,
+                       .time = {.thread = thread_of(watch, tid), .from = now, .to = now},
+                       .first_cpu = cpu,
+                       .first_wait = wait});
         return watch->count - 1;
     }
     time = &watch->list[known].time;

@@ -7,13 +7,13 @@
 #include "util/alloc.h"
 #include "util/hash.h"
 
-struct slot {
+struct map_slot {
     uint64_t address; /* 0: empty */
     uint64_t value;
 };
 
 struct address_map {
-    struct slot *slots;
+    struct map_slot *slots;
     size_t mask, used, limit;
 };
 
@@ -37,7 +37,7 @@ void address_map_free(struct address_map *map)
     free(map);
 }
 
-static struct slot *slot_of(const struct address_map *map, uint64_t address)
+static struct map_slot *slot_of(const struct address_map *map, uint64_t address)
 {
     size_t at = (size_t)hash_word(address) & map->mask;
 
@@ -48,7 +48,7 @@ static struct slot *slot_of(const struct address_map *map, uint64_t address)
 
 bool address_map_get(const struct address_map *map, uint64_t address, uint64_t *value)
 {
-    const struct slot *slot = slot_of(map, address);
+    const struct map_slot *slot = slot_of(map, address);
 
     if (!slot->address)
         return false;
@@ -71,7 +71,7 @@ static void grow(struct address_map *map)
 
 void address_map_put(struct address_map *map, uint64_t address, uint64_t value)
 {
-    struct slot *slot;
+    struct map_slot *slot;
 
     if (!address)
         return;
@@ -81,7 +81,7 @@ void address_map_put(struct address_map *map, uint64_t address, uint64_t value)
         grow(map);
     slot = slot_of(map, address);
     map->used += !slot->address;
-    *slot = (struct slot){address, value};
+    *slot = (struct map_slot){address, value};
 }
 
 size_t address_map_place(struct address_map *map, uint64_t address, bool *ret_new)

@@ -12,7 +12,7 @@
 
 enum { STACK_SIZE = 32768 };
 
-struct task {
+struct unkillable_task {
     void (*run)(void *argument);
     void *argument;
     uint64_t cpu_ns;
@@ -20,7 +20,7 @@ struct task {
 
 static int run_task(void *argument)
 {
-    struct task *task = argument;
+    struct unkillable_task *task = argument;
 
     setpgid(0, 0); /* a kill of our process group does not reach it either */
     task->run(task->argument);
@@ -33,7 +33,7 @@ static int run_task(void *argument)
 uint64_t run_unkillable(void (*run)(void *argument), void *argument)
 {
     char stack[STACK_SIZE] __attribute__((aligned(16)));
-    struct task task = {.run = run, .argument = argument};
+    struct unkillable_task task = {.run = run, .argument = argument};
     sigset_t all, before;
     pid_t pid;
 

@@ -129,7 +129,7 @@ static uint8_t *flags_at(struct flags *flags, uint32_t id)
 }
 
 /* The condition that a sample does not meet. */
-enum condition { MEETS_ALL, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
+enum unmet_condition { MEETS_ALL, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
 
 struct selection {
     const struct selection_options *options;
@@ -395,7 +395,7 @@ static bool wants_time(const struct selection *selection, uint64_t time)
            (!selection->options->has_end || since < selection->options->to_ns);
 }
 
-static enum condition not_met(struct selection *selection, const struct sample *sample)
+static enum unmet_condition not_met(struct selection *selection, const struct sample *sample)
 {
     uint32_t statuses = selection->options->statuses;
 
@@ -410,7 +410,7 @@ static enum condition not_met(struct selection *selection, const struct sample *
 
 bool selection_wants(struct selection *selection, const struct sample *sample)
 {
-    enum condition condition = not_met(selection, sample);
+    enum unmet_condition condition = not_met(selection, sample);
 
     selection->counts[condition]++;
     return condition == MEETS_ALL;

@@ -39,7 +39,7 @@ static size_t distance(const char *a, const char *b)
     return row[b_size];
 }
 
-struct search {
+struct name_search {
     const struct profile *profile;
     const char *who;
     const char *best; /* NULL: none */
@@ -47,7 +47,7 @@ struct search {
 };
 
 /* A name that contains `who` is as near as one with two mistakes. */
-static void consider(struct search *search, string_id id)
+static void consider(struct name_search *search, string_id id)
 {
     const char *name = profile_text(search->profile, id);
     size_t size = strlen(search->who), own = strlen(name), far;
@@ -68,7 +68,7 @@ static void consider(struct search *search, string_id id)
 
 static void suggest(const struct profile *profile, const char *who, struct buffer *text)
 {
-    struct search search = {
+    struct name_search search = {
         .profile = profile, .who = who, .distance = 2 + strnlen(who, NAME_BYTES_MAX) / 4};
     struct profile_counts counts = profile_counts(profile);
 

@@ -154,14 +154,14 @@ static uint32_t view_scratch_text(struct view *view)
     return string_table_add(&view->texts, view->scratch.data, view->scratch.size);
 }
 
-struct chain {
+struct chain_builder {
     struct view *view;
     uint32_t node;
 };
 
 static void add_to_chain(void *context, const struct buffer *text)
 {
-    struct chain *chain = context;
+    struct chain_builder *chain = context;
     uint32_t id = string_table_add(&chain->view->texts, text->data, text->size);
 
     chain->node = intern_add(&chain->view->chains, &(struct chain_node){chain->node, id});
@@ -170,7 +170,7 @@ static void add_to_chain(void *context, const struct buffer *text)
 static view_root_id view_root_of_key(struct view *view, const struct root_key *key)
 {
     uint32_t known = view->keys.count, id = intern_add(&view->keys, key);
-    struct chain chain = {view, 0};
+    struct chain_builder chain = {view, 0};
 
     if (id <= known)
         return view->root_of_key[id - 1];

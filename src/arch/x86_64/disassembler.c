@@ -10,12 +10,12 @@
 enum { WORD_BYTES = 8 };
 
 /* The part of a general register that an instruction names. */
-struct part {
+struct register_part {
     uint8_t reg;  /* enum cpu_register */
     uint8_t size; /* bytes; 0: not a general register */
 };
 
-static const struct part parts[X86_REG_ENDING] = {
+static const struct register_part parts[X86_REG_ENDING] = {
 #define PARTS(number, r64, r32, r16, r8)                                                           \
     [X86_REG_##r64] = {number, 8}, [X86_REG_##r32] = {number, 4}, [X86_REG_##r16] = {number, 2},   \
     [X86_REG_##r8] = {number, 1}
@@ -315,7 +315,7 @@ static enum instruction_kind kind_of(const cs_insn *insn)
     return INSTRUCTION_PLAIN;
 }
 
-static enum condition condition_of(const cs_insn *insn)
+static enum branch_condition condition_of(const cs_insn *insn)
 {
     if (insn->id == X86_INS_JE)
         return CONDITION_EQUAL;

@@ -16,10 +16,10 @@ enum {
  * emit_call_light_bif), and that with the scheduler's registers. */
 static const enum cpu_register EXPORT = CPU_RCX, SCHEDULER_REGISTERS = CPU_RBX;
 
-struct reader {
+struct step_reader {
     const struct stack_code *code;
-    uint64_t export;       /* see stack_code.target */
-    enum condition before; /* of the preceding instruction, if it is a branch */
+    uint64_t export;              /* see stack_code.target */
+    enum branch_condition before; /* of the preceding instruction, if it is a branch */
 };
 
 /* ---- the stack pointer ---- */
@@ -68,14 +68,14 @@ static void read_stack_pointer(const struct instruction *instruction, struct sta
 
 /* ---- calls and jumps ---- */
 
-static enum stack_target target_of(const struct reader *reader,
+static enum stack_target target_of(const struct step_reader *reader,
                                    const struct instruction *instruction)
 {
     return reader->code->target(reader->code->context, instruction_target(instruction),
                                 reader->export);
 }
 
-static void read_call(const struct reader *reader, const struct instruction *instruction,
+static void read_call(const struct step_reader *reader, const struct instruction *instruction,
                       struct stack_step *step)
 {
     bool raises = instruction->target.kind == OPERAND_NUMBER &&
@@ -94,7 +94,7 @@ static void read_computed_jump(const struct operand *target, struct stack_step *
         step->flags |= STEP_AT_ZERO | STEP_JUMPS_OUT;
 }
 
-static void read_jump(const struct reader *reader, const struct instruction *instruction,
+static void read_jump(const struct step_reader *reader, const struct instruction *instruction,
                       struct stack_step *step)
 {
     bool is_branch = instruction->kind == INSTRUCTION_BRANCH;
@@ -129,7 +129,7 @@ static void read_jump(const struct reader *reader, const struct instruction *ins
     }
 }
 
-static void read_flow(const struct reader *reader, const struct instruction *instruction,
+static void read_flow(const struct step_reader *reader, const struct instruction *instruction,
                       struct stack_step *step)
 {
     switch ((enum instruction_kind)instruction->kind) {
@@ -162,7 +162,7 @@ static void read_handler(const struct instruction *instruction, struct stack_ste
         step->flags |= instruction->counts > 0 ? STEP_SETS_HANDLER : STEP_ENDS_HANDLER;
 }
 
-static void note_export(struct reader *reader, const struct instruction *instruction)
+static void note_export(struct step_reader *reader, const struct instruction *instruction)
 {
     if (instruction->kind == INSTRUCTION_CALL)
         reader->export = 0;
@@ -175,7 +175,7 @@ static void note_export(struct reader *reader, const struct instruction *instruc
     }
 }
 
-static size_t read_all(struct reader *reader, struct stack_step **ret_steps)
+static size_t read_all(struct step_reader *reader, struct stack_step **ret_steps)
 {
     const struct stack_code *code = reader->code;
     struct code_bytes rest = {code->bytes, code->size, code->start};
@@ -190,7 +190,7 @@ static size_t read_all(struct reader *reader, struct stack_step **ret_steps)
         read_flow(reader, &instruction, &step);
         read_handler(&instruction, &step);
         note_export(reader, &instruction);
-        reader->before = (enum condition)instruction.condition;
+        reader->before = (enum branch_condition)instruction.condition;
         *ret_steps = xgrow(*ret_steps, &room, count, sizeof(**ret_steps));
         (*ret_steps)[count++] = step;
     }
@@ -199,7 +199,7 @@ static size_t read_all(struct reader *reader, struct stack_step **ret_steps)
 
 size_t stack_steps_find(const struct stack_code *code, struct stack_step **ret_steps)
 {
-    struct reader reader = {.code = code};
+    struct step_reader reader = {.code = code};
     size_t count;
 
     *ret_steps = NULL;

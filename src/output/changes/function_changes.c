@@ -34,16 +34,16 @@ struct function_key {
     uint32_t kind;
 };
 
-struct function {
+struct compared_function {
     struct function_sums self[2], total[2];
     stack_id seen; /* the last stack that was added: recursion counts once */
     frame_id frame;
 };
 
-struct functions {
+struct compared_functions {
     const struct profile *profile;
     struct intern keys;
-    struct function *list; /* by id of the key - 1 */
+    struct compared_function *list; /* by id of the key - 1 */
     size_t room;
 };
 
@@ -56,7 +56,7 @@ static void add_sums(struct function_sums to[2], const struct function_sums sums
     }
 }
 
-static struct function *function_of(struct functions *functions, frame_id id)
+static struct compared_function *function_of(struct compared_functions *functions, frame_id id)
 {
     const struct frame *frame = profile_get_frame(functions->profile, id);
     uint32_t key = intern_add(&functions->keys, &(struct function_key){frame->symbol, frame->kind});
@@ -66,12 +66,12 @@ static struct function *function_of(struct functions *functions, frame_id id)
     return &functions->list[key - 1];
 }
 
-static void add_stack(struct functions *functions, stack_id stack,
+static void add_stack(struct compared_functions *functions, stack_id stack,
                       const struct function_sums sums[2])
 {
     for (stack_id id = stack; id;) {
         const struct stack_node *node = profile_get_stack(functions->profile, id);
-        struct function *function = function_of(functions, node->frame);
+        struct compared_function *function = function_of(functions, node->frame);
 
         if (id == stack)
             add_sums(function->self, sums);
@@ -95,7 +95,7 @@ static double noise_of(const struct function_sums total[2], double scale)
 }
 
 static struct function_change change_of(const struct profile *profile,
-                                        const struct function *function, double scale,
+                                        const struct compared_function *function, double scale,
                                         enum comparison_sort sort)
 {
     const struct function_sums *self = function->self, *total = function->total;
@@ -135,7 +135,7 @@ struct function_change *function_changes_list(const struct function_changes *cha
                                               const struct profile *profile, double scale,
                                               enum comparison_sort sort, size_t *ret_count)
 {
-    struct functions functions = {.profile = profile};
+    struct compared_functions functions = {.profile = profile};
     struct function_change *list;
     size_t count = 0;
 

@@ -10,7 +10,7 @@
 enum { MEMBERS_SHOWN = 5 };
 
 /* Processes with equal stack and status: a range of dump->processes, sorted by by_stack(). */
-struct group {
+struct process_group {
     size_t first, count;
 };
 
@@ -38,16 +38,16 @@ static int by_stack(const void *a, const void *b)
 
 static int by_size(const void *a, const void *b)
 {
-    const struct group *x = a, *y = b;
+    const struct process_group *x = a, *y = b;
     int order = compare(y->count, x->count);
 
     return order ? order : compare(x->first, y->first);
 }
 
-static struct group *make_groups(const struct dump_process *processes, size_t count,
-                                 size_t *ret_count)
+static struct process_group *make_groups(const struct dump_process *processes, size_t count,
+                                         size_t *ret_count)
 {
-    struct group *groups = xcalloc(count + 1, sizeof(*groups));
+    struct process_group *groups = xcalloc(count + 1, sizeof(*groups));
     size_t groups_made = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -55,14 +55,14 @@ static struct group *make_groups(const struct dump_process *processes, size_t co
             processes[i].status == processes[i - 1].status)
             groups[groups_made - 1].count++;
         else
-            groups[groups_made++] = (struct group){i, 1};
+            groups[groups_made++] = (struct process_group){i, 1};
     }
     qsort(groups, groups_made, sizeof(*groups), by_size);
     *ret_count = groups_made;
     return groups;
 }
 
-static bool holds(const struct dump *dump, const struct group *group, process_id process)
+static bool holds(const struct dump *dump, const struct process_group *group, process_id process)
 {
     for (size_t i = group->first; i < group->first + group->count; i++)
         if (dump->processes[i].process == process)
@@ -71,9 +71,9 @@ static bool holds(const struct dump *dump, const struct group *group, process_id
 }
 
 /* Move the group of the crashed process to the front: readers look for it first. */
-static void put_crashed_first(const struct dump *dump, struct group *groups, size_t count)
+static void put_crashed_first(const struct dump *dump, struct process_group *groups, size_t count)
 {
-    struct group first;
+    struct process_group first;
     size_t at = 0;
 
     while (at < count && !holds(dump, &groups[at], dump->crashed_process))
@@ -161,7 +161,7 @@ static void write_member(FILE *file, const struct dump *dump, const struct dump_
     putc('\n', file);
 }
 
-static void write_group(FILE *file, const struct dump *dump, const struct group *group)
+static void write_group(FILE *file, const struct dump *dump, const struct process_group *group)
 {
     const struct dump_process *first = &dump->processes[group->first];
     size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
@@ -227,7 +227,7 @@ void dump_processes_text(FILE *file, const struct dump *dump)
 {
     struct dump sorted = *dump;
     size_t group_count;
-    struct group *groups;
+    struct process_group *groups;
 
     sorted.processes = xreallocarray(NULL, dump->count + 1, sizeof(*dump->processes));
     if (dump->count)

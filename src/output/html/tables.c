@@ -79,18 +79,18 @@ static void add_strings(struct html_columns *columns, const struct profile *prof
  * its name changes, but keeps its identity. */
 static void add_same(struct html_columns *columns, const struct profile *profile)
 {
-    struct process_key {
+    struct html_process_key {
         uint64_t identity;
         uint64_t target;
     };
     struct first {
-        struct process_key key;
+        struct html_process_key key;
         process_id process;
     };
     struct html_column *column = html_columns_add(columns, "process.same");
     struct intern firsts;
 
-    intern_init(&firsts, sizeof(struct first), sizeof(struct process_key));
+    intern_init(&firsts, sizeof(struct first), sizeof(struct html_process_key));
     for (process_id id = 1; id <= profile_counts(profile).processes; id++) {
         const struct process_entry *process = profile_get_process(profile, id);
         struct first first = {{process->identity, process->target}, id};

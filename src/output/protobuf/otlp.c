@@ -19,7 +19,7 @@
 enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 4, RESOURCE_MAX = 8 };
 
 /* A sample group, and the indices of its parts in the dictionary. */
-struct row {
+struct otlp_row {
     uint32_t group;
     target_id target;
     int32_t stack, labels[LABELS_MAX], label_count;
@@ -30,7 +30,7 @@ struct otlp {
     struct output_source source;
     struct sample_groups groups;
     struct otlp_dictionary dictionary;
-    struct row *rows; /* one for each group */
+    struct otlp_row *rows; /* one for each group */
     const struct recording_totals *totals;
     /* The profile that is being written: */
     target_id target;
@@ -62,7 +62,7 @@ static int otlp_sample(void *state, const struct sample *sample, struct error *e
 
 struct labelling {
     struct otlp_dictionary *dictionary;
-    struct row *row;
+    struct otlp_row *row;
 };
 
 static void add_label(void *context, const char *key, const struct buffer *text)
@@ -95,7 +95,8 @@ static void make_rows(struct otlp *otlp)
             stack = group->stack;
             number = frame_count ? otlp_stack(&otlp->dictionary, frames, frame_count) : 0;
         }
-        otlp->rows[i] = (struct row){.group = ids[i], .target = group->who.target, .stack = number};
+        otlp->rows[i] =
+            (struct otlp_row){.group = ids[i], .target = group->who.target, .stack = number};
         sample_group_labels(&otlp->groups, &group->who, add_label, &labelling);
     }
     free(ids);
@@ -104,7 +105,7 @@ static void make_rows(struct otlp *otlp)
 static void write_samples(struct otlp *otlp, struct protobuf *out)
 {
     for (uint32_t i = 0; i < otlp->groups.keys.count; i++) {
-        struct row *row = &otlp->rows[i];
+        struct otlp_row *row = &otlp->rows[i];
         int64_t value = signed_number(sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
         OTLP(Profile) part = OTLP_INIT(PROFILE);
         OTLP(Sample) sample = OTLP_INIT(SAMPLE);

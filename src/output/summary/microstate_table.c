@@ -40,7 +40,7 @@ struct line {
     struct microstate_row sum;
 };
 
-struct table {
+struct microstate_table {
     struct line *lines;
     size_t count;
     int name_width;
@@ -69,12 +69,13 @@ static bool is_same_type(const struct microstate_row *a, const struct microstate
 }
 
 /* The indices of rows with the longest sampled times; of equal times the first ones. */
-struct busiest {
+struct busiest_rows {
     size_t rows[SCHEDULERS_MAX];
     size_t count;
 };
 
-static void find_busiest(struct busiest *busiest, const struct microstate_row *rows, size_t count)
+static void find_busiest(struct busiest_rows *busiest, const struct microstate_row *rows,
+                         size_t count)
 {
     busiest->count = 0;
     for (size_t i = 0; i < count; i++) {
@@ -92,7 +93,7 @@ static void find_busiest(struct busiest *busiest, const struct microstate_row *r
     }
 }
 
-static bool is_among(const struct busiest *busiest, size_t row)
+static bool is_among(const struct busiest_rows *busiest, size_t row)
 {
     for (size_t i = 0; i < busiest->count; i++)
         if (busiest->rows[i] == row)
@@ -101,10 +102,11 @@ static bool is_among(const struct busiest *busiest, size_t row)
 }
 
 /* Add lines for the rows of one type of one VM. */
-static void add_lines(struct table *table, const struct microstate_row *rows, size_t count)
+static void add_lines(struct microstate_table *table, const struct microstate_row *rows,
+                      size_t count)
 {
     struct line rest = {0};
-    struct busiest busiest;
+    struct busiest_rows busiest;
 
     find_busiest(&busiest, rows, count);
     for (size_t i = 0; i < count; i++) {
@@ -118,7 +120,7 @@ static void add_lines(struct table *table, const struct microstate_row *rows, si
         table->lines[table->count++] = rest;
 }
 
-static void find_columns(struct table *table)
+static void find_columns(struct microstate_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         for (int column = MICROSTATE_NONE + 1; column < COLUMNS; column++)
@@ -155,7 +157,7 @@ static void name_line(const struct profile *profile, struct line *line)
                  row->type == THREAD_SCHEDULER ? "others" : kinds[row->type]);
 }
 
-static void write_line(FILE *file, const struct table *table, const struct line *line)
+static void write_line(FILE *file, const struct microstate_table *table, const struct line *line)
 {
     fprintf(file, "  %-*s", table->name_width, line->name);
     for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
@@ -165,7 +167,7 @@ static void write_line(FILE *file, const struct table *table, const struct line 
     putc('\n', file);
 }
 
-static void write_table(FILE *file, const struct table *table)
+static void write_table(FILE *file, const struct microstate_table *table)
 {
     fprintf(file, "\nwhat threads did, in %% of the time\n  %*s", table->name_width, "");
     for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
@@ -181,7 +183,7 @@ static void write_table(FILE *file, const struct table *table)
 void microstate_table_write(FILE *file, const struct profile *profile,
                             const struct microstate_row *rows, size_t count)
 {
-    struct table table = {.lines = xcalloc(count + 1, sizeof(*table.lines))};
+    struct microstate_table table = {.lines = xcalloc(count + 1, sizeof(*table.lines))};
 
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && is_same_type(&rows[from], &rows[to]);)

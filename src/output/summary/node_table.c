@@ -9,7 +9,7 @@
 
 enum { PARTS_SHOWN = 10 };
 
-struct row {
+struct node_row {
     const struct node_series *series;
     uint64_t first, last, highest; /* in the selected time */
 };
@@ -21,11 +21,11 @@ struct node_table {
     struct output_range range; /* as times of readings */
 };
 
-static struct row row_of(const struct node_series *series, const struct output_range *range)
+static struct node_row row_of(const struct node_series *series, const struct output_range *range)
 {
     const struct node_reading *first = node_series_at(series, range->from);
     const struct node_reading *last = node_series_at(series, range->to);
-    struct row row = {series, first->value, last->value, 0};
+    struct node_row row = {series, first->value, last->value, 0};
 
     for (const struct node_reading *at = first; at <= last; at++)
         if (row.highest < at->value)
@@ -33,7 +33,7 @@ static struct row row_of(const struct node_series *series, const struct output_r
     return row;
 }
 
-static uint64_t change_of(const struct row *row)
+static uint64_t change_of(const struct node_row *row)
 {
     return row->last > row->first ? row->last - row->first : row->first - row->last;
 }
@@ -81,7 +81,7 @@ static struct number_text value_text(uint64_t value, enum unit unit)
     return unit == UNIT_COUNT ? number_text(value) : amount_text(value, unit);
 }
 
-static void write_row(const struct node_table *table, const struct row *row)
+static void write_row(const struct node_table *table, const struct node_row *row)
 {
     const struct node_series *series = row->series;
     enum unit unit = node_metric_unit(series->key.metric);
@@ -114,21 +114,21 @@ static void write_head(const struct node_table *table, target_id target)
 
 static int by_change(const void *a, const void *b)
 {
-    const struct row *one = a, *other = b;
+    const struct node_row *one = a, *other = b;
     uint64_t own = change_of(one), others = change_of(other);
 
     return (own < others) - (own > others);
 }
 
 /* A part is listed by the bytes that it has in use, if these have changed. */
-static bool is_listed(const struct row *row)
+static bool is_listed(const struct node_row *row)
 {
     enum node_metric metric = row->series->key.metric;
 
     return metric != NODE_CARRIERS && node_metric_unit(metric) == UNIT_BYTES && change_of(row);
 }
 
-static void write_parts(const struct node_table *table, struct row *parts, size_t count)
+static void write_parts(const struct node_table *table, struct node_row *parts, size_t count)
 {
     if (count)
         qsort(parts, count, sizeof(*parts), by_change);
@@ -141,13 +141,13 @@ static void write_parts(const struct node_table *table, struct row *parts, size_
 
 static void write_target(const struct node_table *table, target_id target)
 {
-    struct row *parts = xcalloc(table->metrics->count, sizeof(*parts));
+    struct node_row *parts = xcalloc(table->metrics->count, sizeof(*parts));
     size_t count = 0;
     bool any = false;
 
     for (size_t i = 0; i < table->metrics->count; i++) {
         const struct node_series *series = &table->metrics->of[i];
-        struct row row;
+        struct node_row row;
 
         if (series->key.target != target || !series->count)
             continue;

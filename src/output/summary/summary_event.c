@@ -16,7 +16,7 @@
 enum { TOP = 10, NAME_WIDTH = 16 };
 
 /* A process, whatever its name. */
-struct process_key {
+struct summary_process_key {
     uint64_t identity;
     target_id target;
     string_id pid;
@@ -25,7 +25,8 @@ struct process_key {
 void summary_processes_init(struct summary_processes *processes)
 {
     processes->roots = NULL;
-    intern_init(&processes->keys, sizeof(struct process_key), sizeof(struct process_key));
+    intern_init(&processes->keys, sizeof(struct summary_process_key),
+                sizeof(struct summary_process_key));
 }
 
 void summary_processes_free(struct summary_processes *processes)
@@ -65,7 +66,7 @@ static uint32_t id_of_process(struct summary_processes *processes, const struct 
                               const struct sample *sample)
 {
     const struct process_entry *entry = profile_get_process(profile, sample->process);
-    struct process_key key = {entry->identity, entry->target, entry->pid};
+    struct summary_process_key key = {entry->identity, entry->target, entry->pid};
     uint32_t known = processes->keys.count, id = intern_add(&processes->keys, &key);
     struct root_key root = root_key_of_process(profile, sample->process,
                                                sample->flags & SAMPLE_COMPLETE ? sample->stack : 0);

@@ -28,8 +28,8 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text);
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text);
 
-/* Append a count that was scaled up from those that were seen: "1,200 times (41 seen)". A count that
- * was not scaled stands alone. */
+/* Append a count that was scaled up from those that were seen: "1,200 times (41 seen)". A count
+ * that was not scaled stands alone. */
 void event_count_text(uint64_t count, uint64_t seen, struct buffer *text);
 
 /* Append "1,200 times (41 seen), p50 12.3 us, p99 1.2 ms, max 5.0 ms". */

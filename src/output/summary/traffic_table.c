@@ -50,7 +50,7 @@ void traffic_table_add(struct traffic_table *table, const struct sample *sample)
 
 /* ---- rows ---- */
 
-struct listing {
+struct traffic_listing {
     FILE *file;
     const struct traffic_table *table;
     struct row_whole whole;
@@ -64,13 +64,13 @@ struct listing {
 
 static void add_cell(void *context, uint32_t id, const struct row_part *part)
 {
-    struct listing *listing = context;
+    struct traffic_listing *listing = context;
 
     rows_add(&listing->rows, listing->row_of[id], &listing->whole, part);
 }
 
 /* The interval follows the value by which rows are sorted. The count has a column in any case. */
-static void write_heading(const struct listing *listing, const char *title)
+static void write_heading(const struct traffic_listing *listing, const char *title)
 {
     const char *by = listing->sorted_by;
 
@@ -89,8 +89,8 @@ static struct number_text average_text(uint64_t ns, uint64_t count)
     return count ? amount_text(ns / count, UNIT_NS) : (struct number_text){{0}};
 }
 
-static void write_numbers(const struct listing *listing, const uint64_t *values, double half,
-                          uint64_t samples)
+static void write_numbers(const struct traffic_listing *listing, const uint64_t *values,
+                          double half, uint64_t samples)
 {
     bool is_msg = listing->table->traffic.is_msg;
     uint64_t count = values[is_msg ? MSG_COUNT : SCHED_COUNT];
@@ -115,7 +115,7 @@ static void write_numbers(const struct listing *listing, const uint64_t *values,
 }
 
 /* Write the rest, whose values are those of all edges that are not in a row. */
-static void write_rest(const struct listing *listing, const struct rows_rest *rest,
+static void write_rest(const struct traffic_listing *listing, const struct rows_rest *rest,
                        uint64_t *values, const char *what)
 {
     struct buffer text = {0};
@@ -130,8 +130,8 @@ static void write_rest(const struct listing *listing, const struct rows_rest *re
 }
 
 /* Write a table whose rows have the edges with this id in `row_of_edge`, by edge id. */
-static void write_rows(struct listing *listing, const struct traffic_edge *edges, size_t count,
-                       const uint32_t *row_of_edge, bool by_receiver)
+static void write_rows(struct traffic_listing *listing, const struct traffic_edge *edges,
+                       size_t count, const uint32_t *row_of_edge, bool by_receiver)
 {
     struct row top[ROWS_MAX];
     struct rows_rest rest;
@@ -176,8 +176,8 @@ static int compare_receivers(const void *a, const void *b)
 }
 
 /* Write a row for each receiver. `edge_of` has the edge of each preliminary one. */
-static void write_receivers(struct listing *listing, struct traffic_edge *edges, size_t count,
-                            const uint32_t *edge_of)
+static void write_receivers(struct traffic_listing *listing, struct traffic_edge *edges,
+                            size_t count, const uint32_t *edge_of)
 {
     uint32_t last = 0, preliminary = listing->table->traffic.edges.count;
     uint32_t *receiver_of, *row_of = xcalloc(preliminary + 1, sizeof(*row_of));
@@ -200,8 +200,8 @@ static void write_receivers(struct listing *listing, struct traffic_edge *edges,
 }
 
 /* Write a row for each edge. `edge_of` has the edge of each preliminary one. */
-static void write_edges(struct listing *listing, const struct traffic_edge *edges, size_t count,
-                        const uint32_t *edge_of)
+static void write_edges(struct traffic_listing *listing, const struct traffic_edge *edges,
+                        size_t count, const uint32_t *edge_of)
 {
     uint32_t preliminary = listing->table->traffic.edges.count;
     uint32_t *same = xcalloc(preliminary + 1, sizeof(*same));
@@ -219,7 +219,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
                          const struct output_source *source, event_id event, double seconds,
                          bool is_part)
 {
-    struct listing listing = {
+    struct traffic_listing listing = {
         .file = file,
         .table = table,
         .whole = row_cells_whole(&table->cells, &table->whole),

@@ -23,7 +23,7 @@ struct text_event {
     struct row_cells cells;
 };
 
-struct text {
+struct text_output {
     FILE *file;
     struct output_source source;
     void *summary;             /* state of summary_format */
@@ -52,7 +52,7 @@ static void free_event(struct text_event *event)
 
 static void *text_begin(FILE *file, const struct output_source *source, struct error *error)
 {
-    struct text *text;
+    struct text_output *text;
 
     if (source->change) {
         error_set(error, ERROR_USAGE,
@@ -71,7 +71,8 @@ static void *text_begin(FILE *file, const struct output_source *source, struct e
     return text;
 }
 
-static void add_sample(struct text *text, struct text_event *event, const struct sample *sample)
+static void add_sample(struct text_output *text, struct text_event *event,
+                       const struct sample *sample)
 {
     view_stack_id stack = view_of_sample(text->source.view, sample);
     struct row_part part;
@@ -88,7 +89,7 @@ static void add_sample(struct text *text, struct text_event *event, const struct
 
 static int text_sample(void *state, const struct sample *sample, struct error *error)
 {
-    struct text *text = state;
+    struct text_output *text = state;
 
     if (output_shows(&text->source, sample->event) && !idle_is_left_out(&text->source, sample))
         add_sample(text, &text->events[sample->event], sample);
@@ -132,7 +133,7 @@ static void add_cell(void *context, uint32_t stack, const struct row_part *part)
 }
 
 /* Write the report with the intervals of functions. */
-static void write_rows(const struct text *text, const struct text_event *event, event_id id,
+static void write_rows(const struct text_output *text, const struct text_event *event, event_id id,
                        const char *name, const struct call_graph *graph, const struct paths *paths,
                        bool is_part)
 {
@@ -149,7 +150,7 @@ static void write_rows(const struct text *text, const struct text_event *event, 
     row_whole_free(&whole);
 }
 
-static void write_report(const struct text *text, event_id id, bool is_part)
+static void write_report(const struct text_output *text, event_id id, bool is_part)
 {
     const struct profile *profile = text->source.profile;
     const char *name = profile_text(profile, profile_get_event(profile, id)->name);
@@ -178,7 +179,7 @@ static void write_report(const struct text *text, event_id id, bool is_part)
 
 static int text_finish(void *state, const struct recording_totals *totals, struct error *error)
 {
-    struct text *text = state;
+    struct text_output *text = state;
     int result = summary_format.finish(text->summary, totals, error);
 
     for (event_id id = 1; id <= text->event_count; id++) {
