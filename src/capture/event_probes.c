@@ -48,6 +48,7 @@ struct event {
     struct probe_site sites[EVENT_PLACES_MAX];
     int group; /* number in the governor; -1 if refused */
     struct error refused;
+    bool is_reported; /* that it is refused */
     struct wire_slot state;
     struct work work;
     struct estimate estimates[EVENT_VALUES], hits;
@@ -110,6 +111,7 @@ static void find_sites(struct event_probes *probes, struct event *event)
             .semaphore_offset = place->semaphore_offset,
             .cookie = event->slot | (uint64_t)place->site->kind << 32,
             .is_return = place->site->is_return,
+            .trap = place->point.trap,
         };
         if (!event->sites[i].program) {
             error_set(&event->refused, ERROR_UNSUPPORTED,
@@ -348,6 +350,14 @@ int event_probes_refused(const struct event_probes *probes, int event, struct er
     if (!probes->governor)
         return 0;
     return governor_error(probes->governor, (unsigned)probes->events[event].group, error);
+}
+
+bool event_probes_are_to_report(struct event_probes *probes, int event)
+{
+    bool result = !probes->events[event].is_reported;
+
+    probes->events[event].is_reported = true;
+    return result;
 }
 
 /* ---- results ---- */
