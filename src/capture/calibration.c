@@ -3,7 +3,6 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -27,19 +26,6 @@ enum {
     WARM_UP = 10,      /* the kernel sets up its page for stepping, and rewrites nops */
 };
 
-/* ---- kinds of code ---- */
-
-enum trap trap_of_site(const struct probe_site *site)
-{
-    uint8_t code[CPU_INSTRUCTION_BYTES_MAX];
-    int fd = open(site->path, O_RDONLY | O_CLOEXEC);
-    ssize_t size = fd < 0 ? -1 : pread(fd, code, sizeof(code), (off_t)site->file_offset);
-
-    if (fd >= 0)
-        close(fd);
-    return size < 0 ? TRAP_STEPPED : trap_of_code(code, (size_t)size);
-}
-
 /* ---- cost of a group ---- */
 
 /* In a loop, the kernel's code and data are in the caches. On a node that works, a hit costs 10 to
@@ -55,7 +41,7 @@ static bool same_place(const struct probe_site *a, const struct probe_site *b)
 static double place_hit_ns(const struct calibration *calibration, const struct probe_site *site,
                            const struct probe_site *sites, int count)
 {
-    double cost = calibration->trap_ns[trap_of_site(site)];
+    double cost = calibration->trap_ns[site->trap];
     bool returns = false;
     int hits = 0;
 
@@ -145,6 +131,7 @@ static struct probe_links *attach(struct trial *trial, int count, bool is_return
             .file_offset = trial->points[i].file_offset,
             .cookie = cookie_of((enum trap)i, is_return),
             .is_return = is_return,
+            .trap = trial->points[i].trap,
         };
     }
     return probe_attach(trial->calibration.way, getpid(), sites, count, &trial->error);

@@ -25,9 +25,6 @@ struct calibration {
  * ERROR_UNSUPPORTED where probes can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
 
-/* How the kernel gets past the instruction at a site; TRAP_STEPPED if its file can't be read. */
-enum trap trap_of_site(const struct probe_site *site);
-
 /* The cost in ns of a hit of these sites on a node, without the run time of its program. Where
  * sites differ, it is that of the most expensive one. A probe at the entry and one at the return of
  * a function share the trap, and both have hits. */

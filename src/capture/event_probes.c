@@ -41,6 +41,7 @@ static void find_sites(struct event_probes *probes, struct probed_event *event)
             .semaphore_offset = place->semaphore_offset,
             .cookie = event->slot | (uint64_t)place->site->kind << 32,
             .is_return = place->site->is_return,
+            .trap = place->point.trap,
         };
         if (!event->sites[i].program) {
             error_set(&event->refused, ERROR_UNSUPPORTED,
@@ -280,6 +281,14 @@ int event_probes_refused(const struct event_probes *probes, int event, struct er
     if (!probes->governor)
         return 0;
     return governor_error(probes->governor, (unsigned)probes->events[event].group, error);
+}
+
+bool event_probes_are_to_report(struct event_probes *probes, int event)
+{
+    bool result = !probes->events[event].is_reported;
+
+    probes->events[event].is_reported = true;
+    return result;
 }
 
 /* ---- results ---- */

@@ -30,6 +30,7 @@ struct probed_event {
     struct probe_site sites[EVENT_PLACES_MAX];
     int group; /* number in the governor; -1 if refused */
     struct error refused;
+    bool is_reported; /* that it is refused */
     struct wire_slot state;
     struct work work;
     struct estimate estimates[EVENT_VALUES], hits;

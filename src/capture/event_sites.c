@@ -118,7 +118,7 @@ static int add_address(const struct event_target *target, const struct event_req
 struct usdt_search {
     const struct event_request *request;
     const struct event_site *site;
-    const struct elf_file *file;
+    struct elf_file *file;
     struct event_places *places;
     enum probe_way way;
     int result;
@@ -141,13 +141,12 @@ static bool add_usdt(void *context, const struct usdt_probe *probe)
     struct event_place place = {
         .site = search->site,
         .way = "USDT",
-        .point.file_offset = probe->file_offset,
         .semaphore_offset = probe->semaphore_offset,
     };
 
     if (!is_named(probe, search->request->argument))
         return true;
-    snprintf(place.point.path, sizeof(place.point.path), "/proc/self/fd/%d", search->file->fd);
+    place.point = probe_point_in(search->file, probe->file_offset);
     if (search->places->count == EVENT_PLACES_MAX)
         search->result = too_many(search->request, search->error);
     else

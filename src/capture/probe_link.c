@@ -4,7 +4,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
@@ -16,6 +15,8 @@
 #include <unistd.h>
 
 #include "capture/clock.h"
+#include "capture/probe_pages.h"
+#include "native/elf_file.h"
 #include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
@@ -56,6 +57,16 @@ struct probe_links {
     struct link links[];
 };
 
+struct probe_point probe_point_in(struct elf_file *file, uint64_t offset)
+{
+    struct probe_point point = {.file_offset = offset};
+    uint8_t code[CPU_INSTRUCTION_BYTES_MAX];
+
+    snprintf(point.path, sizeof(point.path), "/proc/self/fd/%d", file->fd);
+    point.trap = trap_of_code(code, elf_file_read(file, offset, code, sizeof(code)));
+    return point;
+}
+
 int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
                     struct probe_point *point, struct error *error)
 {
@@ -65,9 +76,8 @@ int probe_point_for(struct mappings *mappings, uint64_t address, const struct pr
     if (!file || file->in_memory)
         return error_set(error, ERROR_FAILED, "no file is mapped as code at 0x%llx",
                          (unsigned long long)address);
-    snprintf(point->path, sizeof(point->path), "/proc/self/fd/%d", file->fd);
     address = probe_place_of(file, address, needs);
-    point->file_offset = address - mapping->start + mapping->offset;
+    *point = probe_point_in(file, address - mapping->start + mapping->offset);
     return 0;
 }
 
@@ -254,39 +264,15 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
     return 0;
 }
 
-/* Make the kernel read the code that it is to probe. If the kernel has to read it while it attaches
- * (copy_insn() in kernel/events/uprobes.c), ext4 of Linux 6.18 warns in the kernel's log about a
- * lock that is not held. Where a page can't be read, attaching fails with the reason. */
-static void read_in(const struct probe_site *sites, int count)
-{
-    enum { COPIED = 16 }; /* MAX_UINSN_BYTES: it may be on the next page */
-    int fd = -1;
-
-    for (int i = 0; i < count; i++) {
-        char bytes[COPIED];
-
-        if (i == 0 || strcmp(sites[i].path, sites[i - 1].path) != 0) {
-            if (fd >= 0)
-                close(fd);
-            fd = open(sites[i].path, O_RDONLY | O_CLOEXEC);
-        }
-        if (fd >= 0)
-            (void)!pread(fd, bytes, sizeof(bytes), (off_t)sites[i].file_offset);
-    }
-    if (fd >= 0)
-        close(fd);
-}
-
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                  int count, struct error *error)
 {
     struct probe_links *links = xcalloc(1, sizeof(*links) + (size_t)count * sizeof(struct link));
-    int result;
+    int result = probe_pages_read(sites, count, error);
 
-    read_in(sites, count);
-    result = way == PROBE_MULTI ? attach_all_multi(links, pid, sites, count, error)
-                                : attach_all_perf(links, pid, sites, count, error);
-
+    if (result == 0)
+        result = way == PROBE_MULTI ? attach_all_multi(links, pid, sites, count, error)
+                                    : attach_all_perf(links, pid, sites, count, error);
     if (result == 0) {
         log_detail("probes",
                    "%d places are attached in process %d by %d %s, in %.1f ms of CPU time", count,

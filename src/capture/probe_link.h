@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "arch/uprobe.h"
 #include "capture/probe_place.h"
 #include "native/mappings.h"
 #include "util/error.h"
@@ -33,6 +34,7 @@ struct probe_site {
     uint64_t semaphore_offset; /* offset in the file, if a USDT probe has a semaphore; else 0 */
     uint64_t cookie;           /* bpf_get_attach_cookie() */
     bool is_return;
+    enum trap trap; /* as in struct probe_point */
 };
 
 /* Where a probe of the code at `address` goes: an offset in a file. The path leads to the file that
@@ -41,6 +43,7 @@ struct probe_site {
 struct probe_point {
     char path[32];
     uint64_t file_offset;
+    enum trap trap; /* how the kernel gets past its instruction; TRAP_STEPPED if it is unknown */
 };
 
 /* Find the point for the function with its first instruction at `address`. It is where a probe of
@@ -51,6 +54,9 @@ int probe_point(struct mappings *mappings, uint64_t address, struct probe_point 
 int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
                     struct probe_point *point, struct error *error);
 
+/* Make the point of an instruction by its offset in the file. */
+struct probe_point probe_point_in(struct elf_file *file, uint64_t offset);
+
 /* "uprobe_multi" or "perf events". */
 const char *probe_way_name(enum probe_way way);
 
@@ -60,7 +66,8 @@ void probe_prepare(struct bpf_program *program, enum probe_way way);
 
 struct probe_links;
 
-/* Attach all sites in `pid`, or none. It waits mostly for the kernel's RCU: measured 6 to 14 ms
+/* Attach all sites in `pid`, or none. A process that can be left behind reads their code first
+ * (capture/probe_pages.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms
  * (Linux 6.18), with 0.1 ms of CPU time. ERROR_NO_PROCESS if the target is gone. */
 struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                  int count, struct error *error);

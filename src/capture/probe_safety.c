@@ -108,9 +108,7 @@ static bool is_harmless_here(enum probe_way way)
 
 int nop5_check(enum probe_way way, const struct probe_point *point, struct error *error)
 {
-    const struct probe_site site = {.path = point->path, .file_offset = point->file_offset};
-
-    if (trap_of_site(&site) != TRAP_NOP5 || is_harmless_here(way))
+    if (point->trap != TRAP_NOP5 || is_harmless_here(way))
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
                      "offset 0x%llx of its file has a nop of five bytes; a probe there makes this "

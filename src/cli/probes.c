@@ -75,6 +75,7 @@ static void show_place(const struct event_place *place, int width,
         .file_offset = place->point.file_offset,
         .semaphore_offset = place->semaphore_offset,
         .is_return = place->site->is_return,
+        .trap = place->point.trap,
     };
 
     static const char *const traps[] = {
@@ -87,7 +88,7 @@ static void show_place(const struct event_place *place, int width,
     print_line("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s", width, request->name,
                site.is_return ? "return" : "entry", place->site->program, place->way,
                (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-               traps[trap_of_site(&site)], function_of(place->site, request));
+               traps[site.trap], function_of(place->site, request));
 }
 
 static void show_event(const struct event_target *target, int width,

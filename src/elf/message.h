@@ -16,6 +16,8 @@ enum elf_call {
     ELF_OPEN,
     /* Close `file`. The answer is empty. */
     ELF_CLOSE,
+    /* Read `size` bytes of `file` at the offset `address`. Answer: those that it has. */
+    ELF_BYTES,
     /* Read the symbols of `file`, and those of its debug file if a descriptor is passed. Answer:
      * enum native_symbols_source as uint32_t. */
     ELF_SYMBOLS,
@@ -50,6 +52,7 @@ struct elf_request {
     uint32_t call; /* enum elf_call */
     uint32_t file; /* as in struct elf_opened */
     uint64_t address;
+    uint32_t size;       /* of what ELF_BYTES reads: at most ELF_ANSWER_MAX */
     uint32_t text_bytes; /* text follows */
     uint8_t has_descriptor;
 };

@@ -14,6 +14,7 @@
 #include "elf/struct_offsets.h"
 #include "elf/symbols.h"
 #include "util/alloc.h"
+#include "util/read_at.h"
 
 enum { FILES_MAX = 1 << 10, OFFSETS_MAX = 1 << 10 };
 
@@ -159,6 +160,17 @@ static void forget_file(struct elf_service *service, uint32_t number)
 
 /* ---- questions about an open file ---- */
 
+static void read_bytes(const struct file *file, uint64_t offset, size_t size, struct buffer *answer)
+{
+    char *bytes;
+
+    if (size > ELF_ANSWER_MAX)
+        return;
+    bytes = xmalloc(size + 1);
+    buffer_put(answer, bytes, read_at(file->fd, offset, bytes, size));
+    free(bytes);
+}
+
 static void read_symbols(struct elf_service *service, struct file *file, int debug_fd,
                          struct buffer *answer)
 {
@@ -242,6 +254,9 @@ static void answer_about(struct elf_service *service, const struct elf_request *
     switch ((enum elf_call)request->call) {
     case ELF_CLOSE:
         forget_file(service, request->file);
+        break;
+    case ELF_BYTES:
+        read_bytes(file, request->address, request->size, answer);
         break;
     case ELF_SYMBOLS:
         read_symbols(service, file, fd, answer);

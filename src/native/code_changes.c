@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "arch/uprobe.h"
+#include "native/elf_file.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
 
 enum {
     BLOCK = 64 << 10, /* a multiple of the page size: mappings begin at pages */
@@ -65,10 +65,10 @@ static void compare_bytes(struct comparing *comparing, uint64_t address, uint64_
 
 /* Compare up to BLOCK bytes. Return the number of them that are in the file: what lies behind its
  * end is no code of the file. */
-static size_t compare_block(struct comparing *comparing, int fd, uint64_t address, uint64_t offset,
-                            size_t size)
+static size_t compare_block(struct comparing *comparing, struct elf_file *file, uint64_t address,
+                            uint64_t offset, size_t size)
 {
-    size_t in_file = read_at(fd, offset, comparing->in_file, size);
+    size_t in_file = elf_file_read(file, offset, comparing->in_file, size);
 
     if (memory_read(comparing->memory, address, comparing->in_memory, in_file)) {
         compare_bytes(comparing, address, offset, in_file);
@@ -76,13 +76,13 @@ static size_t compare_block(struct comparing *comparing, int fd, uint64_t addres
         comparing->result.unread += in_file;
     } else { /* some pages may be readable */
         for (size_t at = 0; at < in_file; at += PAGE)
-            compare_block(comparing, fd, address + at, offset + at,
+            compare_block(comparing, file, address + at, offset + at,
                           in_file - at < PAGE ? in_file - at : PAGE);
     }
     return in_file;
 }
 
-static void compare_mapping(struct comparing *comparing, const struct elf_file *file,
+static void compare_mapping(struct comparing *comparing, struct elf_file *file,
                             const struct mapping *mapping)
 {
     uint64_t size = mapping->end - mapping->start;
@@ -96,7 +96,7 @@ static void compare_mapping(struct comparing *comparing, const struct elf_file *
             comparing->result.unread += size - at;
             return;
         }
-        if (compare_block(comparing, file->fd, mapping->start + at, mapping->offset + at, block) <
+        if (compare_block(comparing, file, mapping->start + at, mapping->offset + at, block) <
             block)
             return;
     }
@@ -120,9 +120,9 @@ struct code_comparison code_compare(struct mappings *mappings, struct memory *me
     comparing->each = each;
     comparing->context = context;
     for (int i = 0; i < count; i++) {
-        const struct elf_file *file =
-            is_of_file(&all[i]) ? mapping_file(mappings, mappings_find(mappings, all[i].start))
-                                : NULL;
+        struct elf_file *file = is_of_file(&all[i])
+                                    ? mapping_file(mappings, mappings_find(mappings, all[i].start))
+                                    : NULL;
 
         if (file)
             compare_mapping(comparing, file, &all[i]);

@@ -330,7 +330,7 @@ static size_t read_file(struct mappings *mappings, uint64_t address, void *buffe
         return 0;
     if (size > mapping->end - address)
         size = mapping->end - address;
-    return read_at(mapping->file->fd, offset, buffer, size);
+    return elf_file_read(mapping->file, offset, buffer, size);
 }
 
 static bool read_memory(struct memory *memory, uint64_t address, void *buffer, size_t size)

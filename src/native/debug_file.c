@@ -12,6 +12,7 @@
 #include "native/elf_file.h"
 #include "native/mappings.h"
 #include "os/patience.h"
+#include "os/patient_open.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -62,22 +63,24 @@ static void drop_candidate(void *work)
     free(candidate);
 }
 
-/* Open the file, and see that it can be read. */
-static int open_readable(void *work)
+/* Find the file, and see that it can be read. */
+static int find_readable(void *work)
 {
     struct candidate *candidate = work;
-    int fd = open_in_root(candidate->root, candidate->path);
+    int path_fd = find_in_root(candidate->root, candidate->path);
+    int fd = path_fd >= 0 ? reopen(path_fd) : -1;
     char byte;
 
-    if (fd < 0)
-        return -1;
-    if (candidate->has_checksum)
+    if (fd >= 0 && candidate->has_checksum)
         candidate->is_other = !same_checksum(fd, candidate->checksum);
-    else
+    else if (fd >= 0)
         (void)!pread(fd, &byte, sizeof(byte), 0);
-    if (!candidate->is_other)
-        return fd;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
+    if (fd >= 0 && !candidate->is_other)
+        return path_fd;
+    if (path_fd >= 0)
+        close(path_fd);
     return -1;
 }
 
@@ -85,8 +88,17 @@ static int open_readable(void *work)
  * time takes a while. */
 static char silent_root[64];
 
-/* Return the open file; -1 if it is not there. `checksum`: that of the wanted file; NULL: any will
- * do. `*ret_exists`: there is such a file, with any checksum. */
+static void note_silence(const char *root, const char *path)
+{
+    snprintf(silent_root, sizeof(silent_root), "%s", root);
+    log_decision("debug file",
+                 "the file server of %s in %s does not answer: no more debug files are looked for "
+                 "there",
+                 path, root);
+}
+
+/* Return a descriptor (O_PATH) of the file; -1 if it is not there. `checksum`: that of the wanted
+ * file; NULL: any will do. `*ret_exists`: there is such a file, with any checksum. */
 static int open_candidate(const char *root, const char *path, const uint32_t *checksum,
                           bool *ret_exists)
 {
@@ -101,18 +113,13 @@ static int open_candidate(const char *root, const char *path, const uint32_t *ch
                                     .path = xstrdup(path),
                                     .has_checksum = checksum != NULL,
                                     .checksum = checksum ? *checksum : 0};
-    if (open_patiently(open_readable, drop_candidate, candidate, &fd)) {
+    if (open_patiently(find_readable, drop_candidate, candidate, &fd)) {
         *ret_exists = fd >= 0 || candidate->is_other;
         drop_candidate(candidate);
         return fd;
     }
-    if (errno != EBUSY)
-        return -1;
-    snprintf(silent_root, sizeof(silent_root), "%s", root);
-    log_decision("debug file",
-                 "the file server of %s in %s does not answer: no more debug files are looked for "
-                 "there",
-                 path, root);
+    if (errno == EBUSY)
+        note_silence(root, path);
     return -1;
 }
 
@@ -259,23 +266,44 @@ const char *debug_package_of_release(const char *os_release)
     return NULL;
 }
 
+static const char OS_RELEASE[] = "/etc/os-release";
+
+struct os_release {
+    char root[64];
+    char text[OS_RELEASE_MAX + 1];
+};
+
+static void read_os_release(void *work)
+{
+    struct os_release *release = work;
+    int fd = open_in_root(release->root, OS_RELEASE);
+
+    if (fd < 0)
+        return;
+    read_at(fd, 0, release->text, OS_RELEASE_MAX);
+    close(fd);
+}
+
 /* The package of the distribution that the process of `file` sees. NULL if the file is not where
  * distributions have it. */
 static const char *package_of(const struct elf_file *file)
 {
-    char text[OS_RELEASE_MAX + 1];
-    bool exists;
-    int fd;
+    struct os_release *release;
+    const char *package = NULL;
 
-    if (!file->root || (strncmp(file->path, "/usr/lib/erlang/", 16) != 0 &&
-                        strncmp(file->path, "/usr/lib64/erlang/", 18) != 0))
+    if (!file->root || !strcmp(file->root, silent_root) ||
+        (strncmp(file->path, "/usr/lib/erlang/", 16) != 0 &&
+         strncmp(file->path, "/usr/lib64/erlang/", 18) != 0))
         return NULL;
-    fd = open_candidate(file->root, "/etc/os-release", NULL, &exists);
-    if (fd < 0)
-        return NULL;
-    text[read_at(fd, 0, text, OS_RELEASE_MAX)] = '\0';
-    close(fd);
-    return debug_package_of_release(text);
+    release = xcalloc(1, sizeof(*release));
+    snprintf(release->root, sizeof(release->root), "%s", file->root);
+    if (run_patiently(read_os_release, free, release)) {
+        package = debug_package_of_release(release->text);
+        free(release);
+    } else if (errno == EBUSY) {
+        note_silence(file->root, OS_RELEASE);
+    }
+    return package;
 }
 
 void debug_advice(const struct elf_file *file, char *text, size_t size)

@@ -18,8 +18,9 @@
 
 struct elf_file;
 
-/* Return a descriptor of the separate debug file of `file`, for the caller to close. -1 if none is
- * found, or the root of the file's process is unknown (an image in memory, such as the vdso). */
+/* Return a descriptor (O_PATH) of the separate debug file of `file`, for the caller to close. -1 if
+ * none is found, or the root of the file's process is unknown (an image in memory, such as the
+ * vdso). */
 int debug_file_open(const struct elf_file *file);
 
 /* Says where the symbols of a stripped file are to be had. */

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include "native/memory.h"
-#include "os/patience.h"
+#include "os/patient_open.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/log.h"
 #include "util/read_at.h"
 
 /* A vdso has two or three pages. */
@@ -51,18 +52,16 @@ bool elf_file_place(struct elf_file *file, const struct mapping *mapping)
 static int open_map_file(pid_t pid, const struct mapping *mapping)
 {
     char path[96];
-    int fd;
 
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    fd = open(path, O_PATH | O_CLOEXEC);
-    return reopen_regular(fd);
+    return keep_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
-/* Open the file at the path in /proc/PID/maps if it is the mapped one. */
-static int open_named(const char *root, const struct mapping *mapping)
+/* Find the file at the path in /proc/PID/maps if it is the mapped one. */
+static int find_named(const char *root, const struct mapping *mapping)
 {
-    int fd = open_in_root(root, mapping->path);
+    int fd = find_in_root(root, mapping->path);
     struct stat status;
 
     if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != mapping->device ||
@@ -73,19 +72,12 @@ static int open_named(const char *root, const struct mapping *mapping)
     return fd;
 }
 
-static int open_by_name(const char *root, const struct mapping *mapping)
+static int find_by_name(const char *root, const struct mapping *mapping)
 {
-    int fd = open_named(root, mapping);
+    int fd = find_named(root, mapping);
 
     /* For a process in a bare chroot, maps has the path as we see it. */
-    return fd >= 0 ? fd : open_named("/", mapping);
-}
-
-static int open_mapped(pid_t pid, const char *root, const struct mapping *mapping)
-{
-    int fd = open_by_name(root, mapping);
-
-    return fd >= 0 ? fd : open_map_file(pid, mapping); /* which takes the lock of the memory map */
+    return fd >= 0 ? fd : find_named("/", mapping);
 }
 
 /* Memory files are not loaded ELF files: "/memfd:vmem" is code of the JIT. */
@@ -94,50 +86,59 @@ static bool is_file_path(const char *path)
     return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0;
 }
 
-struct elf_opening {
+struct file_finding {
     pid_t pid;
     char root[64];
     struct mapping mapping;
     char *path;
 };
 
-static void drop_opening(void *work)
+static void drop_finding(void *work)
 {
-    struct elf_opening *opening = work;
+    struct file_finding *finding = work;
 
-    free(opening->path);
-    free(opening);
+    free(finding->path);
+    free(finding);
 }
 
-/* Open the file, and see that it can be read. */
-static int open_readable(void *work)
+static int find_mapped(void *work)
 {
-    const struct elf_opening *opening = work;
-    int fd = open_mapped(opening->pid, opening->root, &opening->mapping);
-    char byte;
+    const struct file_finding *finding = work;
+    int fd = find_by_name(finding->root, &finding->mapping);
 
-    if (fd >= 0)
-        (void)!pread(fd, &byte, sizeof(byte), 0);
-    return fd;
+    /* Opening map_files takes the lock of the memory map. */
+    return fd >= 0 ? fd : open_map_file(finding->pid, &finding->mapping);
 }
 
-/* The lock of the memory map, or the server of the file, can delay this for ever. */
-static int open_mapped_patiently(pid_t pid, const char *root, const struct mapping *mapping,
-                                 bool *ret_hangs)
+/* The lock of the memory map, or the server of the file, can delay this for ever. -1 with errno. */
+static int find_mapped_patiently(pid_t pid, const char *root, const struct mapping *mapping)
 {
-    struct elf_opening *opening = xcalloc(1, sizeof(*opening));
+    struct file_finding *finding = xcalloc(1, sizeof(*finding));
     int fd;
 
-    opening->pid = pid;
-    snprintf(opening->root, sizeof(opening->root), "%s", root);
-    opening->mapping = *mapping;
-    opening->mapping.path = opening->path = xstrdup(mapping->path);
-    *ret_hangs = false;
-    if (open_patiently(open_readable, drop_opening, opening, &fd))
-        drop_opening(opening);
-    else
-        *ret_hangs = errno == EBUSY;
+    finding->pid = pid;
+    snprintf(finding->root, sizeof(finding->root), "%s", root);
+    finding->mapping = *mapping;
+    finding->mapping.path = finding->path = xstrdup(mapping->path);
+    if (open_patiently(find_mapped, drop_finding, finding, &fd)) {
+        drop_finding(finding);
+        errno = fd < 0 ? ENOENT : 0;
+    }
     return fd;
+}
+
+/* ---- servers that do not answer ---- */
+
+static void note_silence(struct parser *parser, uint64_t device, const char *path)
+{
+    log_decision("mappings", "the file server of %s does not answer: its files have no names",
+                 path);
+    parser_note_silent(parser, device);
+}
+
+static bool is_silent(const struct parser *parser, uint64_t device)
+{
+    return device && device == parser_silent_device(parser);
 }
 
 /* ---- the parser's part ---- */
@@ -151,20 +152,24 @@ static bool is_sound(const struct elf_opened *opened, size_t answer_bytes)
            memchr(opened->link, '\0', sizeof(opened->link)) && !strchr(opened->link, '/');
 }
 
-/* Let the parser open the file. False if it does not accept it. */
+/* Let the parser open the file. False if it does not accept it; errno as of parser_ask(). */
 static bool let_open(struct elf_file *file, struct buffer *answer)
 {
     const struct elf_request request = {.call = ELF_OPEN};
 
-    if (!parser_ask(file->parser, &request, NULL, file->fd, answer) ||
-        answer->size < sizeof(file->opened))
+    if (!parser_ask(file->parser, &request, NULL, file->fd, answer))
+        return false;
+    errno = 0;
+    if (answer->size < sizeof(file->opened))
         return false;
     memcpy(&file->opened, answer->data, sizeof(file->opened));
     file->epoch = parser_epoch(file->parser);
     return is_sound(&file->opened, answer->size);
 }
 
-struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path)
+/* As elf_file_of_fd(); the file is of this device. */
+static struct elf_file *file_of(struct parser *parser, int fd, uint64_t device, const char *root,
+                                const char *path)
 {
     struct buffer answer = {0};
     struct elf_file *file;
@@ -174,6 +179,7 @@ struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root,
         return NULL;
     file = xcalloc(1, sizeof(*file));
     file->fd = fd;
+    file->device = device;
     file->root = root ? xstrdup(root) : NULL;
     file->path = xstrdup(path);
     file->parser = parser_share(parser);
@@ -184,11 +190,18 @@ struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root,
         memcpy(file->segments, answer.data + sizeof(file->opened), bytes);
         file->build_id = file->opened.build_id;
     } else {
+        if (errno == EBUSY)
+            note_silence(parser, device, path);
         elf_file_free(file);
         file = NULL;
     }
     buffer_free(&answer);
     return file;
+}
+
+struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path)
+{
+    return file_of(parser, fd, 0, root, path);
 }
 
 static struct elf_file *placed(struct elf_file *file, const struct mapping *mapping)
@@ -237,19 +250,20 @@ static struct elf_file *open_vdso(struct parser *parser, struct memory *memory,
 }
 
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
-                               const struct mapping *mapping, bool *ret_hangs)
+                               const struct mapping *mapping)
 {
     char root[64];
     int fd;
 
-    *ret_hangs = false;
     if (strcmp(mapping->path, "[vdso]") == 0)
         return open_vdso(parser, memory, mapping);
-    if (!is_file_path(mapping->path))
+    if (!is_file_path(mapping->path) || is_silent(parser, mapping->device))
         return NULL;
     snprintf(root, sizeof(root), "/proc/%d/root", (int)pid);
-    fd = open_mapped_patiently(pid, root, mapping, ret_hangs);
-    return placed(elf_file_of_fd(parser, fd, root, mapping->path), mapping);
+    fd = find_mapped_patiently(pid, root, mapping);
+    if (fd < 0 && errno == EBUSY)
+        note_silence(parser, mapping->device, mapping->path);
+    return placed(file_of(parser, fd, mapping->device, root, mapping->path), mapping);
 }
 
 void elf_file_free(struct elf_file *file)
@@ -277,6 +291,22 @@ static bool is_open(struct elf_file *file, struct buffer *answer)
     return let_open(file, answer);
 }
 
+/* Ask. Without an answer the file is lost, and if its server does not answer, so are others. */
+static bool ask(struct elf_file *file, struct elf_request *request, const char *text, int fd,
+                struct buffer *answer)
+{
+    if (file->is_lost)
+        return false;
+    errno = 0;
+    file->is_lost = is_silent(file->parser, file->device) || !is_open(file, answer);
+    request->file = file->opened.file;
+    if (!file->is_lost)
+        file->is_lost = !parser_ask(file->parser, request, text, fd, answer);
+    if (file->is_lost && errno == EBUSY && fd < 0) /* else it may be the server of `fd` */
+        note_silence(file->parser, file->device, file->path);
+    return !file->is_lost;
+}
+
 bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, const char *text,
                   int fd, struct buffer *answer)
 {
@@ -286,13 +316,34 @@ bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, c
         .text_bytes = text ? (uint32_t)strnlen(text, ELF_TEXT_MAX + 1) : 0,
     };
 
-    if (file->is_lost)
-        return false;
-    file->is_lost = !is_open(file, answer);
-    request.file = file->opened.file;
-    if (!file->is_lost)
-        file->is_lost = !parser_ask(file->parser, &request, text, fd, answer);
-    return !file->is_lost;
+    return ask(file, &request, text, fd, answer);
+}
+
+/* Read at most ELF_ANSWER_MAX bytes. */
+static size_t read_part(struct elf_file *file, uint64_t offset, void *buffer, size_t size)
+{
+    struct elf_request request = {.call = ELF_BYTES, .address = offset, .size = (uint32_t)size};
+    struct buffer answer = {0};
+    size_t got = 0;
+
+    if (ask(file, &request, NULL, -1, &answer)) {
+        got = answer.size < size ? answer.size : size;
+        memcpy(buffer, answer.data, got);
+    }
+    buffer_free(&answer);
+    return got;
+}
+
+size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_t size)
+{
+    size_t done = 0, part, got;
+
+    do {
+        part = size - done < ELF_ANSWER_MAX ? size - done : ELF_ANSWER_MAX;
+        got = part ? read_part(file, offset + done, (char *)buffer + done, part) : 0;
+        done += got;
+    } while (got && got == part);
+    return done;
 }
 
 struct cfi_rule *elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size)

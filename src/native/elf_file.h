@@ -17,17 +17,16 @@
 struct memory;
 
 /* Open the file behind `mapping` of process `pid`. NULL if it has none, or one that the parser does
- * not accept. A reference of `parser` is shared. A process that can be left behind
- * (os/patience.h) opens the file and reads a byte. `*ret_hangs` becomes true if that takes too
- * long: the server of the file does not answer (FUSE, NFS). */
+ * not accept, or one of a server that does not answer (FUSE, NFS). A reference of `parser` is
+ * shared. */
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
-                               const struct mapping *mapping, bool *ret_hangs);
+                               const struct mapping *mapping);
 /* The parser has the file open until it ends. */
 void elf_file_free(struct elf_file *file);
 
-/* Make an elf_file of the open file `fd`. Takes `fd`, also on failure. Return NULL on failure, and
- * for an `fd` of -1. `root` is the root directory of the process, or a substitute for it: the debug
- * file is searched for there. elf_file_place() gives it its place. */
+/* Make an elf_file of the file of `fd`, which can have O_PATH. Takes `fd`, also on failure. Return
+ * NULL on failure, and for an `fd` of -1. `root` is the root directory of the process, or a
+ * substitute for it: the debug file is searched for there. elf_file_place() gives it its place. */
 struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path);
 
 /* Compute the bias of the file from a mapping of it. False if `mapping` maps no loadable segment of
@@ -41,10 +40,14 @@ struct elf_file *elf_file_of_image(struct parser *parser, const void *image, siz
 /* Find the bias of the file if `mapping` maps it. False if no loadable segment is mapped by it. */
 bool elf_file_bias(const struct elf_file *file, const struct mapping *mapping, uint64_t *bias);
 
-/* Ask about the file (elf/message.h); `fd` is -1 or a descriptor for the parser, borrowed. False if
- * there is no answer, now and later. An empty answer refuses the request. */
+/* Ask about the file (elf/message.h); `fd` is -1 or a descriptor to pass (parser_ask()), borrowed.
+ * False if there is no answer, now and later. An empty answer refuses the request. */
 bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, const char *text,
                   int fd, struct buffer *answer);
+
+/* Read `size` bytes of the file at `offset`. Return the number of bytes read: fewer at the end of
+ * the file, or on failure. */
+size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_t size);
 
 /* Return the rule for unwinding at `pc`, malloc'ed, and its size; NULL if there is none. */
 struct cfi_rule *elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);

@@ -45,7 +45,6 @@ struct mappings {
     int opened_count;
     struct parser *parser; /* NULL until first used */
     uint64_t read_at;      /* CLOCK_MONOTONIC, ns */
-    uint64_t silent;       /* a device of files whose server does not answer; 0: none */
 };
 
 static void list_free(struct mapping_list *list)
@@ -360,18 +359,10 @@ bool mappings_lack_parser(const struct mappings *mappings)
 static struct elf_file *open_file(struct mappings *mappings, const struct mapping *mapping)
 {
     struct elf_file *file;
-    bool hangs;
 
-    if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY ||
-        (mapping->device && mapping->device == mappings->silent))
+    if (mappings->opened_count == LARGEST_FILE_COUNT || mappings->pid == NOBODY)
         return NULL;
-    file =
-        elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping, &hangs);
-    if (hangs) {
-        mappings->silent = mapping->device;
-        log_decision("mappings", "the file server of %s does not answer: its files have no names",
-                     mapping->path);
-    }
+    file = elf_file_open(mappings_parser(mappings), mappings->pid, mappings->memory, mapping);
     if (file)
         add_opened(mappings, mapping, file);
     return file;

@@ -33,14 +33,15 @@ struct mapping {
 };
 
 /* A mapped ELF file. It is opened once and shared by all of its mappings; a file that is loaded
- * twice, as by dlmopen(3), counts as two. Sections are read with pread() on request and not mapped:
- * if the owner truncates the file during profiling, SIGBUS must not end the profiler. */
+ * twice, as by dlmopen(3), counts as two. The parser reads it with pread() on request and does not
+ * map it: if the owner truncates the file during profiling, SIGBUS must not end the parser. */
 struct elf_file {
-    int fd;
-    char *root;     /* root directory of its process; NULL: unknown */
-    char *path;     /* as in struct mapping */
-    uint64_t bias;  /* address in the target minus address in the file */
-    bool in_memory; /* the descriptor is a copy of memory (the vdso) */
+    int fd;          /* names the file, and may not be read: O_PATH (os/patient_open.h) */
+    uint64_t device; /* as in struct mapping; 0: unknown */
+    char *root;      /* root directory of its process; NULL: unknown */
+    char *path;      /* as in struct mapping */
+    uint64_t bias;   /* address in the target minus address in the file */
+    bool in_memory;  /* the descriptor is a copy of memory (the vdso) */
     struct build_id build_id;
     struct elf_segment *segments; /* segment_count of them */
     uint32_t segment_count;

@@ -6,22 +6,22 @@
 
 #include "arch/code_bytes.h"
 #include "arch/decoder.h"
+#include "native/elf_file.h"
 #include "native/mappings.h"
 #include "native/parser.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
 
 enum {
     CHUNK_BYTES = 1 << 16,
     CODE_MAX = 256 << 20,
 };
 
-static bool read_file(const struct elf_file *file, uint64_t offset, void *buffer, size_t size)
+static bool read_file(struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
-    return read_at(file->fd, offset, buffer, size) == size;
+    return elf_file_read(file, offset, buffer, size) == size;
 }
 
-bool native_code_read(const struct elf_file *file, uint64_t address, void *buffer, size_t size)
+bool native_code_read(struct elf_file *file, uint64_t address, void *buffer, size_t size)
 {
     uint64_t wanted = address - file->bias;
 
@@ -49,7 +49,7 @@ static bool visit_calls(const struct code_bytes *code, uint64_t function, native
 }
 
 /* Visit the calls in a segment. False if a visit ended the search, or the file can't be read. */
-static bool visit_segment(const struct elf_file *file, const struct elf_segment *segment,
+static bool visit_segment(struct elf_file *file, const struct elf_segment *segment,
                           uint8_t bytes[CHUNK_BYTES], uint64_t function, native_call_visit visit,
                           void *context)
 {
@@ -68,7 +68,7 @@ static bool visit_segment(const struct elf_file *file, const struct elf_segment 
     return true;
 }
 
-void native_code_callers(const struct elf_file *file, uint64_t function, native_call_visit visit,
+void native_code_callers(struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context)
 {
     uint8_t *bytes = xmalloc(CHUNK_BYTES);

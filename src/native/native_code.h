@@ -12,12 +12,12 @@
 struct elf_file;
 
 /* Read code. False if `address` is not in an executable segment or the segment has fewer bytes. */
-bool native_code_read(const struct elf_file *file, uint64_t address, void *buffer, size_t size);
+bool native_code_read(struct elf_file *file, uint64_t address, void *buffer, size_t size);
 
 /* Visit each place that may be a direct call of `function`. The bytes match, but they may be
  * part of another instruction. A visit that returns false ends the search. */
 typedef bool (*native_call_visit)(void *context, uint64_t address);
-void native_code_callers(const struct elf_file *file, uint64_t function, native_call_visit visit,
+void native_code_callers(struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context);
 
 /* True if `address` is the start of an instruction of the function that starts at `function`. A

@@ -2,18 +2,20 @@
 #include "native/parser.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "elf/service.h"
 #include "native/parser_process.h"
+#include "os/child.h"
+#include "os/patient_open.h"
+#include "os/procfs.h"
+#include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -22,6 +24,7 @@
 enum {
     STARTS_MAX = 4, /* of one parser: a VM with more files that crash it gets no other names */
     SLICE_MS = 100, /* between two looks at whether the program must end */
+    HANGING_LOOKS = 10,
 };
 
 /* The longest search has 1 s of CPU time; a machine may be busy. */
@@ -43,6 +46,7 @@ struct parser {
     unsigned int epoch;
     uint64_t made_ns;   /* CLOCK_MONOTONIC */
     uint64_t waited_ns; /* for all answers */
+    uint64_t silent;    /* a device; 0: none */
 };
 
 static struct parser *make(void)
@@ -81,6 +85,16 @@ unsigned int parser_epoch(const struct parser *parser)
     return parser->epoch;
 }
 
+uint64_t parser_silent_device(const struct parser *parser)
+{
+    return parser->silent;
+}
+
+void parser_note_silent(struct parser *parser, uint64_t device)
+{
+    parser->silent = device;
+}
+
 /* ---- the process ---- */
 
 static bool start(struct parser *parser)
@@ -116,14 +130,11 @@ struct parser *parser_start(void)
 /* End the process. After fork() it is not a child of this process. */
 static void end(struct parser *parser)
 {
-    int status = 0;
-
     if (!parser->child)
         return;
     close(parser->socket);
     if (getpid() == parser->owner && kill(parser->child, SIGKILL) == 0)
-        while (waitpid(parser->child, &status, 0) < 0 && errno == EINTR)
-            ;
+        child_await(parser->child);
     parser->child = 0;
     parser->socket = -1;
     parser->epoch++;
@@ -148,19 +159,25 @@ static bool is_too_slow(const struct parser *parser)
     return parser->waited_ns > WAIT_NS + elapsed / WAIT_PART;
 }
 
-/* Wait for an answer. False if there is none in time, or the program must end. */
-static bool wait_for(struct parser *parser)
+/* Wait for an answer. Return 0, or an errno: ETIME if there is none in time, or the program must
+ * end; EBUSY if the parser hangs in one wait, for a server of files. */
+static int wait_for(struct parser *parser)
 {
     uint64_t from = clock_ns(CLOCK_MONOTONIC), waited;
     struct pollfd waiting = {.fd = parser->socket, .events = POLLIN};
-    int ready;
+    struct thread_wait wait = {0};
+    int ready, code = 0;
 
     do {
         ready = poll(&waiting, 1, SLICE_MS);
         waited = clock_ns(CLOCK_MONOTONIC) - from;
-    } while (ready <= 0 && waited <= ANSWER_NS && !stop_is_overdue());
+        if (ready <= 0 && thread_wait_look(&wait, parser->child) >= HANGING_LOOKS)
+            code = EBUSY;
+        else if (ready <= 0 && (waited > ANSWER_NS || stop_is_overdue()))
+            code = ETIME;
+    } while (ready <= 0 && !code);
     parser->waited_ns += waited;
-    return ready > 0;
+    return code;
 }
 
 /* Say what the parser said. */
@@ -176,15 +193,19 @@ static void pass_log(const char *text, size_t size)
     }
 }
 
-static bool receive(struct parser *parser, struct buffer *answer)
+/* Return 0, or an errno as wait_for(); EPROTO if the answer is not sound. */
+static int receive(struct parser *parser, struct buffer *answer)
 {
     struct parser_answer header;
-    char *message = xmalloc(PARSER_MESSAGE_MAX + 1);
-    ssize_t size = -1;
+    int code = wait_for(parser);
+    char *message;
+    ssize_t size;
     bool sound;
 
-    if (wait_for(parser))
-        size = recv(parser->socket, message, PARSER_MESSAGE_MAX, 0);
+    if (code)
+        return code;
+    message = xmalloc(PARSER_MESSAGE_MAX + 1);
+    size = recv(parser->socket, message, PARSER_MESSAGE_MAX, 0);
     sound = size >= (ssize_t)sizeof(header);
     if (sound) {
         memcpy(&header, message, sizeof(header));
@@ -197,26 +218,40 @@ static bool receive(struct parser *parser, struct buffer *answer)
         pass_log(message + sizeof(header) + header.answer_bytes, header.log_bytes);
     }
     free(message);
-    return sound;
+    return sound ? 0 : EPROTO;
+}
+
+/* Send the request, and wait for its answer. Return 0, or an errno. */
+static int exchange(struct parser *parser, const struct elf_request *request, const char *text,
+                    int file, struct buffer *answer)
+{
+    return parser_send(parser->socket, request, text, file) ? receive(parser, answer) : EPIPE;
 }
 
 static bool ask_child(struct parser *parser, const struct elf_request *request, const char *text,
                       int fd, struct buffer *answer)
 {
-    if (stop_is_overdue() || is_too_slow(parser) || (!parser->child && !start(parser)))
+    int file = -1, code;
+
+    errno = EAGAIN;
+    if (stop_is_overdue() || is_too_slow(parser) || (!parser->child && !start(parser)) ||
+        (fd >= 0 && (file = open_for_reading(fd)) < 0))
         return false;
-    if (parser_send(parser->socket, request, text, fd) && receive(parser, answer))
+    code = exchange(parser, request, text, file, answer);
+    if (file >= 0)
+        close(file);
+    if (!code)
         return true;
     log_decision("parser", "gave no answer to request %u: it is ended", request->call);
     end(parser);
+    errno = code;
     return false;
 }
 
 static bool ask_here(struct parser *parser, const struct elf_request *request, const char *text,
                      int fd, struct buffer *answer)
 {
-    elf_service_answer(parser->here, request, text, fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0),
-                       answer);
+    elf_service_answer(parser->here, request, text, fd < 0 ? -1 : reopen(fd), answer);
     return true;
 }
 

@@ -38,9 +38,16 @@ bool parser_has_started(const struct parser *parser);
  * again. */
 unsigned int parser_epoch(const struct parser *parser);
 
+/* The device of files whose server did not answer; 0: none. They are not asked for again, because
+ * each time takes a while. */
+uint64_t parser_silent_device(const struct parser *parser);
+void parser_note_silent(struct parser *parser, uint64_t device);
+
 /* Send a request (elf/message.h) and wait for its answer, which replaces the content of `answer`.
- * `text` has request->text_bytes bytes. `fd` is the descriptor to pass, borrowed (-1: none). False
- * if there is no answer, because the parser crashed, hangs, or has taken too long in all. */
+ * `text` has request->text_bytes bytes. `fd` is a descriptor of the file to pass, which can have
+ * O_PATH, borrowed (-1: none). False if there is no answer, because the parser crashed, hangs, or
+ * has taken too long in all; and with errno EBUSY if the server of the file that is passed or read
+ * does not answer (FUSE, NFS). */
 bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,
                 struct buffer *answer);
 

@@ -25,7 +25,7 @@ enum {
     SOCKET = 3,
 };
 
-bool parser_send(int socket, const struct elf_request *request, const char *text, int fd)
+bool parser_send(int socket, const struct elf_request *request, const char *text, int file)
 {
     struct elf_request sent = *request;
     struct iovec parts[] = {{&sent, sizeof(sent)}, {(char *)text, request->text_bytes}};
@@ -33,9 +33,9 @@ bool parser_send(int socket, const struct elf_request *request, const char *text
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     ssize_t size;
 
-    sent.has_descriptor = fd >= 0;
-    if (fd >= 0)
-        descriptor_put(&message, &room, fd);
+    sent.has_descriptor = file >= 0;
+    if (file >= 0)
+        descriptor_put(&message, &room, file);
     do
         size = sendmsg(socket, &message, MSG_NOSIGNAL);
     while (size < 0 && errno == EINTR);
@@ -76,6 +76,15 @@ struct received {
     int fd;
 };
 
+/* Take the descriptor that comes in a socket (parser_send()); -1 if there is none. */
+static int take_file(int socket)
+{
+    int fd = descriptor_receive(socket);
+
+    close(socket);
+    return fd;
+}
+
 static bool receive(struct received *received)
 {
     struct iovec parts[] = {{&received->request, sizeof(received->request)},
@@ -89,6 +98,8 @@ static bool receive(struct received *received)
         size = recvmsg(SOCKET, &message, MSG_CMSG_CLOEXEC);
     while (size < 0 && errno == EINTR);
     received->fd = size < 0 ? -1 : descriptor_take(&message);
+    if (received->fd >= 0)
+        received->fd = take_file(received->fd);
     return size >= (ssize_t)sizeof(received->request) &&
            (size_t)size == sizeof(received->request) + received->request.text_bytes &&
            (received->fd >= 0 || !received->request.has_descriptor);

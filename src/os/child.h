@@ -11,6 +11,10 @@
  * user, which are for the program, and close all descriptors but these. Sorts `kept`. */
 void child_begin(const char *name, int *kept, size_t count);
 
+/* Wait for the end of a child that has been killed. It is left behind if it hangs: a process that
+ * has a file open whose server does not answer can't end (fuse_flush() in fs/fuse/file.c). */
+void child_await(pid_t pid);
+
 /* What to do where no process or thread can be started. */
 #define CHILD_ADVICE                                                                               \
     "raise the limit of processes: pids.max of the control group, or RLIMIT_NPROC (ulimit -u)"

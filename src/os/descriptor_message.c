@@ -27,3 +27,27 @@ int descriptor_take(struct msghdr *message)
         memcpy(&fd, CMSG_DATA(header), sizeof(fd));
     return fd;
 }
+
+void descriptor_send(int socket, int fd)
+{
+    char byte = 0;
+    struct iovec part = {&byte, sizeof(byte)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union descriptor_room room;
+
+    descriptor_put(&message, &room, fd);
+    sendmsg(socket, &message, MSG_NOSIGNAL);
+}
+
+int descriptor_receive(int socket)
+{
+    char byte;
+    struct iovec part = {&byte, sizeof(byte)};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    union descriptor_room room;
+
+    descriptor_expect(&message, &room);
+    if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
+        return -1;
+    return descriptor_take(&message);
+}

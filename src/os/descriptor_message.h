@@ -18,3 +18,9 @@ void descriptor_expect(struct msghdr *message, union descriptor_room *room);
 
 /* Return the descriptor that a received message carried; -1 if it carried none. */
 int descriptor_take(struct msghdr *message);
+
+/* Send a message of one byte that carries `fd`. */
+void descriptor_send(int socket, int fd);
+
+/* Return the descriptor of such a message that has been sent to `socket`; -1 if there is none. */
+int descriptor_receive(int socket);

@@ -8,12 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/child.h"
-#include "os/descriptor_message.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"
@@ -34,7 +32,8 @@ struct task {
     void (*run)(void *work);
     void (*drop)(void *work);
     void *work;
-    int kept;             /* the only descriptor that the process keeps; -1: none */
+    int kept[PATIENCE_KEPT_MAX]; /* the descriptors that the process keeps */
+    size_t kept_count;
     _Atomic pid_t tid;    /* of the process that does the work; 0: not running yet */
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t ended;
@@ -65,7 +64,7 @@ static int run_apart(void *argument)
 
     task->tid = gettid();
     /* Else who reads our output would wait too. A server of files can delay this. */
-    descriptors_keep_only(&task->kept, task->kept >= 0);
+    descriptors_keep_only(task->kept, task->kept_count);
     return run_work(task);
 }
 
@@ -104,12 +103,14 @@ static void *run_task(void *argument)
 }
 
 static struct task *task_new(void (*run)(void *work), void (*drop)(void *work), void *work,
-                             int kept)
+                             const int *kept, size_t count)
 {
     struct task *task = xcalloc(1, sizeof(*task));
     pthread_condattr_t attributes;
 
-    *task = (struct task){.run = run, .drop = drop, .work = work, .kept = kept};
+    *task = (struct task){.run = run, .drop = drop, .work = work, .kept_count = count};
+    for (size_t i = 0; i < count; i++)
+        task->kept[i] = kept[i];
     pthread_mutex_init(&task->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -157,9 +158,10 @@ static bool await(struct task *task)
     return has_ended;
 }
 
-static bool run_keeping(void (*run)(void *work), void (*drop)(void *work), void *work, int kept)
+bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
+                        void (*drop)(void *work), void *work)
 {
-    struct task *task = task_new(run, drop, work, kept);
+    struct task *task = task_new(run, drop, work, kept, count);
     pthread_t thread;
 
     if (!start(task, &thread)) {
@@ -182,86 +184,5 @@ static bool run_keeping(void (*run)(void *work), void (*drop)(void *work), void 
 
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work)
 {
-    return run_keeping(run, drop, work, -1);
-}
-
-/* ---- opening ---- */
-
-/* The message is one byte, with a descriptor. */
-
-static void send_descriptor(int socket, int fd)
-{
-    char byte = 0;
-    struct iovec part = {&byte, sizeof(byte)};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    union descriptor_room room;
-
-    descriptor_put(&message, &room, fd);
-    sendmsg(socket, &message, MSG_NOSIGNAL);
-}
-
-/* Return the descriptor that was sent; -1 if none was. */
-static int receive_descriptor(int socket)
-{
-    char byte;
-    struct iovec part = {&byte, sizeof(byte)};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    union descriptor_room room;
-
-    descriptor_expect(&message, &room);
-    if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) <= 0)
-        return -1;
-    return descriptor_take(&message);
-}
-
-struct opening {
-    int (*open_file)(void *work);
-    void (*drop)(void *work);
-    void *work;
-    int socket;
-};
-
-static void run_opening(void *work)
-{
-    const struct opening *opening = work;
-    int fd = opening->open_file(opening->work);
-
-    if (fd < 0)
-        return;
-    send_descriptor(opening->socket, fd);
-    close(fd);
-}
-
-static void drop_opening(void *work)
-{
-    struct opening *opening = work;
-
-    opening->drop(opening->work);
-    free(opening);
-}
-
-bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
-{
-    struct opening *opening = xcalloc(1, sizeof(*opening));
-    int sockets[2];
-    bool has_ended;
-    int code;
-
-    *ret_fd = -1;
-    *opening = (struct opening){open_file, drop, work, -1};
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets)) {
-        free(opening);
-        return true; /* nothing hangs */
-    }
-    opening->socket = sockets[1];
-    has_ended = run_keeping(run_opening, drop_opening, opening, sockets[1]);
-    code = errno;
-    if (has_ended) {
-        *ret_fd = receive_descriptor(sockets[0]);
-        free(opening);
-    }
-    close(sockets[0]);
-    close(sockets[1]);
-    errno = code;
-    return has_ended;
+    return run_patiently_with(NULL, 0, run, drop, work);
 }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Call `run(work)`, which uses no open descriptors, and wait for its end. False with errno EBUSY if
  * it takes too long, or if the program must end (util/stop.h): it then owns `work`, and calls
@@ -17,7 +18,9 @@
  * second, all later ones for a quarter, because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
 
-/* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns, or -1,
- * also if there is no socket to pass it. */
-bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work,
-                    int *ret_fd);
+enum { PATIENCE_KEPT_MAX = 2 };
+
+/* The same for a `run` that uses `count` descriptors, at most PATIENCE_KEPT_MAX. It must close none
+ * of them. They should be of a kind whose close() asks no server: O_PATH, a socket. */
+bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
+                        void (*drop)(void *work), void *work);

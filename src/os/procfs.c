@@ -64,23 +64,36 @@ const char *procfs_value(const char *text, const char *key, size_t *length)
 /* libelf reads whole sections into memory, and a sparse file can have any size. */
 #define LARGEST_FILE ((off_t)1 << 31)
 
-int reopen_regular(int path_fd)
+int keep_regular(int path_fd)
 {
     struct stat status;
-    char path[64];
-    int fd = -1;
 
     if (path_fd < 0)
         return -1;
-    if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_FILE) {
-        snprintf(path, sizeof(path), "/proc/self/fd/%d", path_fd);
-        fd = open(path, O_RDONLY | O_CLOEXEC);
-    }
+    if (fstat(path_fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_FILE)
+        return path_fd;
     close(path_fd);
+    return -1;
+}
+
+int reopen(int fd)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+int reopen_regular(int path_fd)
+{
+    int kept = keep_regular(path_fd), fd = kept >= 0 ? reopen(kept) : -1;
+
+    if (kept >= 0)
+        close(kept);
     return fd;
 }
 
-int open_in_root(const char *root, const char *path)
+int find_in_root(const char *root, const char *path)
 {
     struct open_how how = {
         .flags = O_PATH | O_CLOEXEC,
@@ -93,5 +106,14 @@ int open_in_root(const char *root, const char *path)
         return -1;
     fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     close(root_fd);
-    return reopen_regular(fd);
+    return keep_regular(fd);
+}
+
+int open_in_root(const char *root, const char *path)
+{
+    int path_fd = find_in_root(root, path), fd = path_fd >= 0 ? reopen(path_fd) : -1;
+
+    if (path_fd >= 0)
+        close(path_fd);
+    return fd;
 }

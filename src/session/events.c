@@ -147,12 +147,14 @@ int events_find(struct events *events, struct programs *programs, struct memory_
 
 /* ---- attaching ---- */
 
-/* True if the target refuses an event, with the reason, which is reported. */
+/* True if the target refuses an event, with the reason, which is reported once. */
 static bool is_refused(const struct events *events, const struct target *target, int event,
                        struct error *why)
 {
     if (event_probes_refused(target->probes, event, why) == 0)
         return false;
+    if (!event_probes_are_to_report(target->probes, event))
+        return true;
     if (events->targets->count > 1)
         events->options->warn("event %s of process %d is not recorded: %s",
                               events->options->events[event].name, (int)target->vm->pid, why->text);
@@ -203,25 +205,33 @@ int events_start(struct events *events, struct error *error)
     return 0;
 }
 
+/* Report the events that the target refuses by now. */
+static void say_refused_by(const struct events *events, const struct target *target)
+{
+    struct error refused;
+
+    for (int i = 0; target->probes && i < events->options->event_count; i++)
+        is_refused(events, target, i, &refused);
+}
+
 void events_stop(struct events *events)
 {
     for (size_t i = 0; i < events->targets->count; i++)
-        if (!events->targets->of[i]->ended)
+        if (!events->targets->of[i]->ended) {
+            say_refused_by(events, events->targets->of[i]);
             events_leave(events->targets->of[i]);
+        }
     if (events->ticks)
         sampler_stop(events->ticks);
 }
 
 int events_join(struct events *events, struct target *target, struct error *error)
 {
-    struct error refused;
-
     if (!events->options->event_count)
         return 0;
     if (find_probes(events, target, error) || event_probes_start(target->probes, error))
         return -1;
-    for (int i = 0; i < events->options->event_count; i++)
-        is_refused(events, target, i, &refused);
+    say_refused_by(events, target);
     return 0;
 }
 

@@ -49,6 +49,14 @@ WAITER = "beamflame-wait"  # the name of a process that keeps probes attached
 LOCK = "holds the lock of its memory map, which can't be read"
 
 
+def check_forks(test):
+    """Processes of the host fork within half a second."""
+    forker = subprocess.Popen([sys.executable, "-c", FORKER], stdout=subprocess.PIPE)
+    test.addCleanup(forker.kill)
+    longest, _ = forker.communicate(timeout=20 * patience())
+    test.assertLess(float(longest), 0.5 * patience())
+
+
 class Stalls(Liar, unittest.TestCase):
     def setUp(self):
         super().setUp()
@@ -119,7 +127,7 @@ class Stalls(Liar, unittest.TestCase):
         other = nodes.Node(25, "request")
         self.addCleanup(other.kill)
         recorder = self.record_and_lock("-p", other.pid, "-d", 9, "-e", "cpu,wall,gc,msg")
-        self.check_forks()
+        check_forks(self)
         _, said = recorder.communicate(timeout=9 + 2 * SECONDS * patience())
         self.assertEqual(recorder.returncode, beamflame.DONE, said)
         self.assertIn(f"process {self.node.pid} holds back its memory: it is not recorded any more",
@@ -134,13 +142,6 @@ class Stalls(Liar, unittest.TestCase):
         self.assertFalse(self.waiters())
         self.assertEqual(changed_code(other.pid), [])
 
-    def check_forks(self):
-        """Processes of the host fork within half a second."""
-        forker = subprocess.Popen([sys.executable, "-c", FORKER], stdout=subprocess.PIPE)
-        self.addCleanup(forker.kill)
-        longest, _ = forker.communicate(timeout=20 * patience())
-        self.assertLess(float(longest), 0.5 * patience())
-
     def test_lock_of_a_vm_that_is_not_recorded_delays_no_fork(self):
         """The kernel would take the lock of each VM that runs the same file."""
         other = nodes.Node(25, "request")
@@ -150,7 +151,7 @@ class Stalls(Liar, unittest.TestCase):
                                    self.out / "x.bfr")
         self.addCleanup(recorder.kill)
         self.addCleanup(self.server.kill)  # before all other processes
-        self.check_forks()
+        check_forks(self)
         _, said = recorder.communicate(timeout=5 + 2 * SECONDS * patience())
         self.assertEqual(recorder.returncode, beamflame.DONE, said)
         self.assertIn(f"while process {self.node.pid} holds the lock of its memory map, probes are "
@@ -182,8 +183,9 @@ class Stalls(Liar, unittest.TestCase):
         self.assertIn(recorder.returncode, range(7))
 
 
-class FileServer(Liar, unittest.TestCase):
-    """A VM with a file on a file server that stops to answer, beside another VM."""
+class FileServer(Liar):
+    """Mixin for unittest.TestCase: a VM with a file on a file server that stops to answer, beside
+    another VM."""
 
     def setUp(self):
         super().setUp()
@@ -203,9 +205,11 @@ class FileServer(Liar, unittest.TestCase):
         return mount / "stalling"
 
     def start(self, load, **options):
-        """Start a VM, and let the server stall."""
+        """Start the VM with the file."""
         self.node = nodes.Node(25, load, **options)
         self.addCleanup(self.end_node)
+
+    def stall(self):
         self.server.stdin.write(b"stall\n")
         self.server.stdin.flush()
         self.assertEqual(self.server.stdout.readline(), b"stalls\n")
@@ -225,9 +229,20 @@ class FileServer(Liar, unittest.TestCase):
         self.assertGreater(beamflame.weight_where(
             stacks, lambda stack: any(f"{load}:" in f for f in stack)), 20)
 
+    def make_library(self):
+        library = beamflame.folder(self.addCleanup) / "library.so"
+        subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, "-x",
+                        "c", "-"], input=LIBRARY, text=True, check=True)
+        return library
+
+
+class SilentServer(FileServer, unittest.TestCase):
+    """The server does not answer when beamflame starts."""
+
     def test_vm_whose_executable_is_not_given_is_left_out(self):
         """The VM is refused with the reason; the other is listed and recorded."""
         self.start("identity", emulator=self.serve(nodes.emulator(25)))
+        self.stall()
         message = f"the executable of process {self.node.pid} can't be read: its file server " \
                   "does not answer"
         listed = self.check("ps")
@@ -243,16 +258,11 @@ class FileServer(Liar, unittest.TestCase):
         preload = self.serve(self.make_library())
         with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(preload)):
             self.start("request")
+        self.stall()
         said, stacks = self.record("-v", "-p", self.node.pid)
         self.assertIn(f"the file server of {preload} does not answer", said)
         self.check_load(stacks, "request")
         self.assertTrue(any("stalling+0x" in f for stack in stacks for f in stack))
-
-    def make_library(self):
-        library = beamflame.folder(self.addCleanup) / "library.so"
-        subprocess.run(["gcc", "-g", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", library, "-x",
-                        "c", "-"], input=LIBRARY, text=True, check=True)
-        return library
 
     def test_vm_whose_debug_file_is_not_given_is_recorded(self):
         """The debug file of a library is one of the server. All else is recorded."""
@@ -267,11 +277,109 @@ class FileServer(Liar, unittest.TestCase):
         debug.symlink_to(served)
         with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(library)):
             self.start("request")
+        self.stall()
         said, stacks = self.record("-v", "-p", self.node.pid)
         self.assertIn(f"the file server of {debug} in /proc/{self.node.pid}/root does not answer",
                       said)
         self.check_load(stacks, "request")
         self.assertTrue(any("memcmp" in f for stack in stacks for f in stack))
+
+
+class LaterSilence(FileServer, unittest.TestCase):
+    """The server stops to answer when beamflame has opened the file of a VM that it records."""
+
+    def setUp(self):
+        super().setUp()
+        self.recording = beamflame.folder(self.addCleanup) / "recording.bfr"
+
+    def record_and_stall(self, *options):
+        """Start a recording, and let the server stall. Return the profiler."""
+        recorder = beamflame.start(*options, "-o", self.recording)
+        self.addCleanup(recorder.kill)
+        self.addCleanup(self.server.kill)  # before all other processes
+        while "sampling" not in recorder.stderr.readline():
+            pass
+        time.sleep(1)
+        self.stall()
+        return recorder
+
+    def check_ended(self, recorder, seconds):
+        """The recording ends in time."""
+        _, said = recorder.communicate(timeout=seconds + SECONDS * patience())
+        self.assertEqual(recorder.returncode, beamflame.DONE, said)
+        return said
+
+    def check_recorded_from(self, second, load):
+        """This load has samples from this second on."""
+        self.check_load(beamflame.folded(self.recording, "--from", second, "-e", "cpu"), load)
+
+    def record_both(self, *options):
+        return self.record_and_stall("-p", self.node.pid, "-p", self.other.pid, *options)
+
+    def test_server_of_an_executable(self):
+        """Both VMs are recorded, with probes; the recording of the other goes on to the end."""
+        self.start("storm", emulator=self.serve(nodes.emulator(25)))
+        recorder = self.record_both("-d", 8, "-e", "cpu,wall,gc,msg")
+        self.check_ended(recorder, 8)
+        self.check_recorded_from("6", "request")
+        self.assertEqual(changed_code(self.other.pid), [])
+
+    def test_server_of_an_executable_whose_windows_end(self):
+        """With a small budget, probes are attached again and again. Those that can't be attached
+        are reported, or that the VM itself waits for the server; processes of the host fork as
+        before."""
+        self.start("storm", emulator=self.serve(nodes.emulator(25)))
+        began = time.monotonic()
+        recorder = self.record_both("-v", "-d", 60, "-e", "cpu,msg", "--budget", "0.5")
+        self.assertTrue(any("attaching failed" in line for line in recorder.stderr))
+        check_forks(self)
+        seconds = time.monotonic() - began
+        recorder.terminate()
+        said = self.check_ended(recorder, 0)
+        self.assertRegex(said, f"event msg of process {self.node.pid} is not recorded: the file "
+                               f"server of .*|process {self.node.pid} holds back its memory: it is "
+                               "not recorded any more")
+        self.assertNotIn(f"of process {self.other.pid} is not recorded", said)
+        self.check_recorded_from(str(int(seconds) - 4), "request")
+
+    def test_server_of_a_library(self):
+        """The VM with the library is recorded to the end."""
+        self.other.kill()
+        self.other = nodes.Node(25, "storm")
+        self.addCleanup(self.other.kill)
+        with unittest.mock.patch.dict(os.environ, LD_PRELOAD=str(self.serve(self.make_library()))):
+            self.start("request")
+        recorder = self.record_both("-d", 6, "-e", "cpu,gc")
+        self.check_ended(recorder, 6)
+        self.check_recorded_from("4", "request")
+        self.check_recorded_from("4", "storm")
+
+    def test_vm_that_starts_later_is_recorded(self):
+        """While the server of one VM does not answer, another VM starts and is recorded."""
+        self.other.kill()
+        self.start("storm", emulator=self.serve(nodes.emulator(25)))
+        recorder = self.record_and_stall("-a", "-d", 9)
+        later = nodes.Node(25, "request")
+        self.addCleanup(later.kill)
+        self.check_ended(recorder, 9)
+        self.check_recorded_from("6", "request")
+
+    def test_other_commands_meanwhile(self):
+        """While a recording hangs on to the file, all commands see the other VM."""
+        self.start("storm", emulator=self.serve(nodes.emulator(25)))
+        recorder = self.record_both("-d", 60)
+        self.assertIn(f" {self.other.pid} ", self.check("ps"))
+        self.assertIn("request", self.check("dump", "-p", self.other.pid))
+        _, stacks = self.record("-p", self.other.pid)
+        self.check_load(stacks, "request")
+        recorder.terminate()
+        self.check_ended(recorder, 0)
+
+    def test_silence_before_the_end(self):
+        """The server falls silent half a second before the end of the recording."""
+        self.start("storm", emulator=self.serve(nodes.emulator(25)))
+        recorder = self.record_both("-d", 1.5)
+        self.check_ended(recorder, 0.5)
 
 
 if __name__ == "__main__":

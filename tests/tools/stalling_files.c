@@ -132,6 +132,9 @@ static void serve(const struct fuse_in_header *in)
     case FUSE_READ:
         answer_read(in);
         break;
+    case FUSE_FLUSH: /* without an answer, each close() waits */
+        answer(in, 0, NULL, 0);
+        break;
     case FUSE_FORGET:
     case FUSE_BATCH_FORGET:
     case FUSE_INTERRUPT:

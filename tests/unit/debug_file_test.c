@@ -86,7 +86,7 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     mapping.path = path;
     mapping.device = status.st_dev;
     mapping.inode = status.st_ino;
-    file = elf_file_open(parser, pid, memory, &mapping, &(bool){0});
+    file = elf_file_open(parser, pid, memory, &mapping);
     parser_release(parser);
     assert_non_null(file);
     free(real);

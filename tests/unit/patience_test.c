@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "native/memory.h"
+#include "os/descriptor_message.h"
 #include "os/patience.h"
+#include "os/patient_open.h"
 #include "native/stop_guard.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -91,6 +93,32 @@ static void test_file_that_is_opened_apart_is_open_here(void **state)
     close(after);
     assert_int_equal(after, before);
     assert_int_equal(dropped, 0);
+}
+
+/* A file that is known by its name alone is opened for the reader; who lets it open has no
+ * descriptor that could be read. */
+static void test_file_is_opened_for_its_reader(void **state)
+{
+    int before = dup(0), path_fd = open("/proc/self/exe", O_PATH | O_CLOEXEC), socket, fd, after;
+    char magic[5] = "";
+
+    (void)state;
+    close(before);
+    socket = open_for_reading(path_fd);
+    assert_true(socket >= 0);
+    assert_int_equal(read(path_fd, magic, 1), -1);
+    fd = descriptor_receive(socket);
+    assert_int_equal(read(fd, magic, sizeof(magic) - 1), sizeof(magic) - 1);
+    assert_string_equal(magic, "\177ELF");
+    assert_int_equal(descriptor_receive(socket), -1);
+    close(fd);
+    close(socket);
+    close(path_fd);
+    assert_int_equal(open_for_reading(path_fd), -1); /* there is no such descriptor */
+    assert_int_not_equal(errno, EBUSY);
+    after = dup(0);
+    close(after);
+    assert_int_equal(after, before);
 }
 
 /* ---- no thread ---- */
@@ -267,6 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_work_that_ends_belongs_to_the_caller),
         cmocka_unit_test(test_file_that_is_opened_apart_is_open_here),
+        cmocka_unit_test(test_file_is_opened_for_its_reader),
         cmocka_unit_test(test_work_without_a_thread_fails_and_is_dropped),
         cmocka_unit_test(test_read_of_a_held_page_fails_and_so_do_all_later_ones),
         cmocka_unit_test(test_signal_ends_a_read_that_is_held),

@@ -79,6 +79,27 @@ static uint64_t call(struct profiler *profiler)
     return target_calls(&profiler->target) - before;
 }
 
+/* The point says how the kernel gets past the instruction, which it reads from the file. */
+static void test_point_knows_its_instruction(void **state)
+{
+    struct memory *memory = memory_of_process(getpid());
+    struct error error = {0};
+    struct mappings *mappings = mappings_new(getpid(), memory, &error);
+    struct probe_point point;
+
+    (void)state;
+    assert_non_null(mappings);
+    for (enum trap trap = 0; trap < TRAPS; trap++) {
+        assert_int_equal(probe_point(mappings, (uintptr_t)trap_functions[trap], &point, &error), 0);
+        assert_int_equal(point.trap, trap);
+    }
+    point = probe_point_in(mapping_file(mappings, mappings_find(mappings, (uintptr_t)&ways)),
+                           UINT64_C(1) << 40);
+    assert_int_equal(point.trap, TRAP_STEPPED); /* behind the end of the file */
+    mappings_free(mappings);
+    memory_free(memory);
+}
+
 /* Each call in each thread of the target is counted at entry and return, with the cookies, from the
  * return of the attach call on; calls in other processes are not. No breakpoint remains. */
 static void test_each_call_is_counted_at_entry_and_return(void **state)
@@ -316,6 +337,7 @@ static void test_no_breakpoint_stays_after_a_kill_at_any_moment(void **state)
 int main(int count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_point_knows_its_instruction),
         cmocka_unit_test(test_each_call_is_counted_at_entry_and_return),
         cmocka_unit_test(test_return_probe_is_hit_when_the_function_ends),
         cmocka_unit_test(test_no_call_is_missed_under_load),
