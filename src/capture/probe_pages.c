@@ -17,7 +17,7 @@
 
 enum { COPIED = 16 }; /* MAX_UINSN_BYTES: it may be on the next page */
 
-struct reading {
+struct page_reading {
     char *path;
     int count;
     uint64_t offsets[];
@@ -25,7 +25,7 @@ struct reading {
 
 static void drop_reading(void *work)
 {
-    struct reading *reading = work;
+    struct page_reading *reading = work;
 
     free(reading->path);
     free(reading);
@@ -33,7 +33,7 @@ static void drop_reading(void *work)
 
 static void read_pages(void *work)
 {
-    const struct reading *reading = work;
+    const struct page_reading *reading = work;
     int fd = open(reading->path, O_RDONLY | O_CLOEXEC);
     char bytes[COPIED];
 
@@ -45,9 +45,9 @@ static void read_pages(void *work)
 }
 
 /* What is to be read of the file of the first site. */
-static struct reading *reading_of(const struct probe_site *sites, int count)
+static struct page_reading *reading_of(const struct probe_site *sites, int count)
 {
-    struct reading *reading =
+    struct page_reading *reading =
         xcalloc(1, sizeof(*reading) + (size_t)count * sizeof(reading->offsets[0]));
 
     reading->path = xstrdup(sites[0].path);
@@ -72,7 +72,7 @@ static int hangs(const char *path, struct error *error)
 /* Read what the sites have in the file of the first one. */
 static int read_file(const struct probe_site *sites, int count, struct error *error)
 {
-    struct reading *reading = reading_of(sites, count);
+    struct page_reading *reading = reading_of(sites, count);
     int fd;
     bool is_by_descriptor = sscanf(reading->path, "/proc/self/fd/%d", &fd) == 1;
 
