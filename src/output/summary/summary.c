@@ -13,6 +13,7 @@
 #include "output/summary/texts.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
+#include "util/number.h"
 #include "util/buffer.h"
 
 struct summary {
@@ -115,6 +116,29 @@ static void write_idle(const struct summary *summary, const struct recording_tot
     buffer_free(&text);
 }
 
+/* Write the cost of the probes of all events, if there are several. */
+static void write_cost(const struct summary *summary)
+{
+    const struct recording *recording = summary->source.recording;
+    uint64_t cost = 0, target_cpu = 0;
+    int events = 0;
+
+    for (event_id id = 1; id <= summary->event_count; id++) {
+        const struct event_summary *event = recording_get_summary(recording, id);
+
+        if (!event || !event->target_cpu_ns)
+            continue;
+        events++;
+        cost = saturating_sum(cost, event->cost_ns);
+        if (target_cpu < event->target_cpu_ns)
+            target_cpu = event->target_cpu_ns;
+    }
+    if (events > 1)
+        fprintf(summary->file, "probes    %.2f %% of the VM's CPU time: %s of %s\n",
+                percent_of(cost, target_cpu), amount_text(cost, UNIT_NS).text,
+                amount_text(target_cpu, UNIT_NS).text);
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -135,10 +159,11 @@ static void write_overview(const struct summary *summary, const struct recording
     if (summary->source.header->trigger[0])
         fprintf(file, "trigger   %s\n", summary->source.header->trigger);
     if (totals->left_out)
-        fprintf(file,
-                "left out  %s samples that are not selected; coverage, hits and losses count all "
-                "samples\n",
-                number_text(totals->left_out).text);
+        fprintf(
+            file,
+            "left out  %s samples that are not selected; totals, histograms, coverage and losses "
+            "count all samples\n",
+            number_text(totals->left_out).text);
     if (totals->of_other_events)
         fprintf(file,
                 "left out  %s samples of other events; coverage and losses count all events\n",
@@ -148,6 +173,7 @@ static void write_overview(const struct summary *summary, const struct recording
                 number_text(totals->unknown).text, summary->source.value);
     write_idle(summary, totals);
     write_account(summary, totals);
+    write_cost(summary);
     if (!totals->samples)
         return;
     fputs("coverage  ", file);

@@ -293,8 +293,19 @@ static void write_values(FILE *file, const struct profile *profile,
     }
 }
 
+/* Write what is selected of the value that rows show. */
+static void write_selected(FILE *file, const struct summary_event *event, int width,
+                           struct buffer *text)
+{
+    buffer_format(text, "%s by %s, %s samples, of the total of all samples below",
+                  amount_text(event->whole.sum.value, event->weight.unit).text, event->weight.name,
+                  number_text(event->samples).text);
+    write_row(file, width, "selected", text);
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
-                          const struct event_summary *summary)
+                          const struct summary_event *event, const struct event_summary *summary,
+                          bool is_part)
 {
     int width = width_of_names(profile, summary);
     struct buffer text = {0};
@@ -302,6 +313,8 @@ static void write_counted(FILE *file, const struct profile *profile,
     event_hits_text(summary, &text);
     fprintf(file, ", %.*s\n", (int)text.size, text.data);
     text.size = 0;
+    if (is_part)
+        write_selected(file, event, width, &text);
     write_values(file, profile, summary, width, &text);
     for (size_t i = 0; i < summary->histogram_count; i++) {
         if (!histogram_count(&summary->histograms[i].histogram))
@@ -335,7 +348,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
     if (summary && !summary->span_ns)
         fputs(", were lost\n", file);
     else if (summary)
-        write_counted(file, profile, summary);
+        write_counted(file, profile, event, summary, totals->left_out > 0);
     else if (!event->is_cpu)
         fputc('\n', file);
     write_places(file, profile, event, id, &cover);
