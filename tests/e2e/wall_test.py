@@ -130,7 +130,7 @@ class Wall:
             for frame in stack:
                 self.assertNotRegex(frame, r"^0x")
         summary = beamflame.record("report", recording).stdout
-        self.assertRegex(summary, r"status of wall by time\n(.*%  \w+\n)+")
+        self.assertRegex(summary, r"status of wall by time\n(.*%  +[\d,]+ samples?  +\w+\n)+")
 
 
 def worker_function(workers, stack):

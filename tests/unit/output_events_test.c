@@ -414,8 +414,9 @@ static void test_summary_of_events_is_exact(void **state)
         text, OVERVIEW
         "what threads did, in % of the time\n               emulator  busy wait  sleep\n  "
         "scheduler 1       0.4        0.4   99.2\n\nfunctions with most CPU time\n       10.0 ms  "
-        "50.0 %  erlang:+/2\n       10.0 ms  50.0 %  spin\n\nprocesses with most CPU time\n       "
-        "10.0 ms  50.0 %  <0.85.0>  cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
+        "50.0 %          1 sample   erlang:+/2\n       10.0 ms  50.0 %          1 sample   spin\n\n"
+        "processes with most CPU time\n       10.0 ms  50.0 %          1 sample   <0.85.0>  "
+        "cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
         "covered in 13 windows, at 0.60 % of the VM's CPU time, 2 samples lost\n  time             "
         " 4.6 ms +- 196.0 us\n  count             3,085 times +- 196 times\n  reclaimed         "
         "1,000 words\n  binaries          0 B\n  heap-before       0 words on average\n  "

@@ -118,8 +118,8 @@ static void test_tables_share_the_time_that_is_not_idle(void **state)
     (void)state;
     assert_non_null(strstr(text, "\ncall sites, without idle processes, of wall by time\n"
                                  "           10.0 ms 100.0 %  "));
-    assert_non_null(strstr(text, "           90.0 ms  90.0 %  idle\n"));
-    assert_non_null(strstr(text, "           10.0 ms  10.0 %  blocked\n"));
+    assert_non_null(strstr(text, "           90.0 ms  90.0 %          1 sample   idle\n"));
+    assert_non_null(strstr(text, "           10.0 ms  10.0 %          1 sample   blocked\n"));
     assert_non_null(strstr(text, "\nfunctions of wall by time, of 10.0 ms\n"));
     free(text);
 }

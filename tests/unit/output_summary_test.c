@@ -16,9 +16,11 @@ static void test_summary_is_exact(void **state)
         "Hz\ncoverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: 12.50 % "
         "unresolved\n\nwhat threads did, in % of the time\n               emulator   port  busy "
         "wait  sleep\n  scheduler 1       0.8    0.4        0.4   98.4\n\nfunctions with most CPU "
-        "time\n       20.0 ms  50.0 %  erlang:+/2\n       10.0 ms  25.0 %  do_syscall_64\n       "
-        "10.0 ms  25.0 %  spin\n\nprocesses with most CPU time\n       30.0 ms  75.0 %  <0.85.0>  "
-        "cart\n\nlost or incomplete\n             2  samples dropped because the ring buffer was "
+        "time\n       20.0 ms  50.0 %          2 samples  erlang:+/2\n"
+        "       10.0 ms  25.0 %          1 sample   do_syscall_64\n"
+        "       10.0 ms  25.0 %          1 sample   spin\n\nprocesses with most CPU time\n"
+        "       30.0 ms  75.0 %          3 samples  <0.85.0>  cart\n\nlost or incomplete\n         "
+        "    2  samples dropped because the ring buffer was "
         "full\n             1  native frames without a symbol, shown as file and offset\n");
 }
 
@@ -39,7 +41,7 @@ static void test_unnamed_process_has_the_name_of_its_root_function(void **state)
     small.samples[3].flags = SAMPLE_ERLANG;
     text =
         small_output(&small, &summary_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
-    assert_non_null(strstr(text, "100.0 %  <0.86.0>  proc_lib:init_p/5\n"));
+    assert_non_null(strstr(text, "100.0 %          4 samples  <0.86.0>  proc_lib:init_p/5\n"));
     free(text);
 }
 
@@ -59,7 +61,7 @@ static void test_label_that_is_a_detail_is_shown_beside_the_pid(void **state)
         small.samples[i].process = profile_process(small.profile, &channel);
     text =
         small_output(&small, &summary_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
-    assert_non_null(strstr(text, "100.0 %  <0.86.0>  channel 1\n"));
+    assert_non_null(strstr(text, "100.0 %          4 samples  <0.86.0>  channel 1\n"));
     free(text);
 }
 

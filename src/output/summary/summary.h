@@ -22,6 +22,7 @@ struct summary_event {
     uint64_t samples;
     uint64_t left_out;                /* of the whole: not in `places` (output/idle.h) */
     uint64_t by_status[STATUS_COUNT]; /* shown for wall */
+    uint64_t samples_by_status[STATUS_COUNT];
     struct row_whole whole;
     struct rows places;           /* by symbol: see summary_event_add() */
     struct rows processes;        /* by id in summary_processes */

@@ -110,6 +110,7 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
         run_queues_add(&event->queues, profile, sample);
     traffic_table_add(&event->traffic, sample);
     event->by_status[sample->status] = saturating_sum(event->by_status[sample->status], value);
+    event->samples_by_status[sample->status]++;
     if (sample->process)
         rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
                  &part);
@@ -140,13 +141,14 @@ static void write_heading(FILE *file, const struct profile *profile,
 }
 
 static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
-                        uint64_t total)
+                        uint64_t samples, uint64_t total)
 {
     if (event->is_cpu)
         fprintf(file, "  %9.1f ms", (double)value / 1e6);
     else
         fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
-    fprintf(file, " %5.1f %%  ", percent_of(value, total));
+    fprintf(file, " %5.1f %%  %9s sample%s  ", percent_of(value, total), number_text(samples).text,
+            samples == 1 ? " " : "s");
 }
 
 /* True if rows have their interval, their number of samples and a last row for the rest. */
@@ -160,7 +162,7 @@ static void write_numbers(FILE *file, const struct summary_event *event, const s
                           uint64_t total)
 {
     if (!is_of_probes(event)) {
-        write_share(file, event, row->value, total);
+        write_share(file, event, row->value, row->samples, total);
         return;
     }
     fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ",
@@ -234,7 +236,8 @@ static void write_statuses(FILE *file, const struct profile *profile,
     for (int status = 0; status < STATUS_COUNT; status++) {
         if (!event->by_status[status])
             continue;
-        write_share(file, event, event->by_status[status], event->whole.sum.value);
+        write_share(file, event, event->by_status[status], event->samples_by_status[status],
+                    event->whole.sum.value);
         fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }
