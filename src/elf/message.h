@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "elf/notes.h"
+#include "elf/build_id.h"
 
 enum elf_call {
     /* Open the file of the passed descriptor. Answer: struct elf_opened, then its segments. */

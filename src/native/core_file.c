@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "arch/cpu.h"
+#include "elf/build_id.h"
 #include "elf/notes.h"
 #include "util/alloc.h"
 #include "util/open_input.h"

@@ -5,7 +5,7 @@
 
 #include "util/alloc.h"
 
-const char *table_type_name(enum table_type type)
+const char *dump_table_type_name(enum table_type type)
 {
     static const char *const names[] = {
         [TABLE_SET] = "set",
@@ -17,7 +17,7 @@ const char *table_type_name(enum table_type type)
     return names[type];
 }
 
-const char *table_protection_name(enum table_protection protection)
+const char *dump_table_protection_name(enum table_protection protection)
 {
     static const char *const names[] = {
         [TABLE_PRIVATE] = "private",

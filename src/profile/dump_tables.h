@@ -40,8 +40,8 @@ struct dump_tables {
 };
 
 /* "set", "public", as ets:new/2 has them. */
-const char *table_type_name(enum table_type type);
-const char *table_protection_name(enum table_protection protection);
+const char *dump_table_type_name(enum table_type type);
+const char *dump_table_protection_name(enum table_protection protection);
 
 void dump_tables_free(struct dump_tables *tables);
 void dump_tables_add(struct dump_tables *tables, const struct dump_table *table);
