@@ -11,7 +11,7 @@
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
-#include "profile/dump_sections.h"
+#include "profile/dump.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "elf/notes.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum { KERNEL_NOTES_MAX = 4096 };
 

@@ -6,7 +6,7 @@
 
 #include "arch/uprobe.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum {
     BLOCK = 64 << 10, /* a multiple of the page size: mappings begin at pages */

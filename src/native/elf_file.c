@@ -14,7 +14,7 @@
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 /* A vdso has two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };

@@ -9,7 +9,7 @@
 #include "native/mappings.h"
 #include "native/parser.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum {
     CHUNK_BYTES = 1 << 16,

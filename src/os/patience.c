@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "os/child.h"
-#include "os/descriptor_message.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"

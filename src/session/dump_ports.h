@@ -3,7 +3,7 @@
 #pragma once
 
 #include "beam/vm.h"
-#include "profile/dump_ports.h"
+#include "profile/dump.h"
 #include "symbol/symbolizer.h"
 
 /* Fill *ports, which must be all zero, with the ports and sockets of the VM, the largest queues

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/machine_checks.h"
+#include "session/checks.h"
 
 #include <linux/capability.h>
 #include <stdbool.h>
