@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "os/capabilities.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"

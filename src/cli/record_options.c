@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "cli/message.h"
 #include "cli/option.h"
 #include "cli/shared_options.h"

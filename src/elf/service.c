@@ -9,7 +9,7 @@
 
 #include "arch/disassembler.h"
 #include "elf/limits.h"
-#include "elf/probes.h"
+#include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
 #include "elf/symbols.h"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/message.h"
+#include "elf/requests.h"
 #include "util/buffer.h"
 
 struct decoder;
@@ -38,7 +38,7 @@ bool parser_has_started(const struct parser *parser);
  * again. */
 unsigned int parser_epoch(const struct parser *parser);
 
-/* Send a request (elf/message.h) and wait for its answer, which replaces the content of `answer`.
+/* Send a request (elf/requests.h) and wait for its answer, which replaces the content of `answer`.
  * `text` has request->text_bytes bytes. `fd` is the descriptor to pass, borrowed (-1: none). False
  * if there is no answer, because the parser crashed, hangs, or has taken too long in all. */
 bool parser_ask(struct parser *parser, const struct elf_request *request, const char *text, int fd,

@@ -13,7 +13,7 @@
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
-#include "session/dump_ports.h"
+#include "session/take_ports.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"

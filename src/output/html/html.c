@@ -59,7 +59,7 @@
 #include <sys/random.h>
 
 #include "output/html/columns.h"
-#include "output/html/files.h"
+#include "output/html/page_files.h"
 #include "output/html/header.h"
 #include "output/html/samples.h"
 #include "output/html/tables.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/probes.h"
+#include "elf/usdt_notes.h"
 
 #include <gelf.h>
 #include <string.h>

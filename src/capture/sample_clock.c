@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 
 #include <cpuid.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The files of web/ that make up the page, embedded in the program (files.S). */
+/* The files of web/ that make up the page, embedded in the program (page_files.S). */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/svg/layout.h"
+#include "output/svg/frame_layout.h"
 
 #include <stdlib.h>
 

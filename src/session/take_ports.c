@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/dump_ports.h"
+#include "session/take_ports.h"
 
 #include <stdlib.h>
 
