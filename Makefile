@@ -102,7 +102,7 @@ $(BUILD)/gen/html_files.inc: $(sort $(dir $(PAGE_FILES)))
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '\tfile "%s"\n' $(PAGE_FILES) > $@
 
-$(PAGE): src/output/html/files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
+$(PAGE): src/output/html/page_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 

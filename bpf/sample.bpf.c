@@ -16,16 +16,14 @@
  * code shows that stop is the top, the words of the native stack that point below stop show where
  * else to look.
  */
+#include "caller.h"
 #include "sample.h"
 #include "vm_constants.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 enum {
-    PAGE = 4096,
-    NATIVE_STACK_MAX = 8 << 20,                     /* a scheduler's native stack is not deeper */
     WORD_MASK = WIRE_PROCESS_BYTES - sizeof(__u64), /* bound of offsets in structs */
-    CALLER_STEP = 16,                               /* words that one call considers */
 };
 
 struct scratch_map scratches SEC(".maps");
@@ -54,17 +52,6 @@ static __always_inline void count(__u32 counter)
 
     if (value)
         (*value)++;
-}
-
-/* Room for the bytes of the next region, or NULL. */
-static __always_inline void *room(struct scratch *scratch)
-{
-    __u64 used = scratch->used;
-
-    if (used > SCRATCH_LIMIT)
-        return 0;
-    barrier_var(used);
-    return scratch->bytes + (used & FILL_MASK);
 }
 
 __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32 max)
@@ -306,70 +293,6 @@ static __always_inline bool is_pseudo(const void *process, const struct wire_tar
     return id == ~0ULL || id == ~0U;
 }
 
-/* Take the process at this address for the sampled one, if there is a process that runs on this
- * scheduler. Only one does, besides the pseudo process. */
-__noinline int consider_process(__u32 at, __u64 address, __u32 scheduler_data, __u32 id)
-{
-    struct scratch *scratch = scratch_at(at);
-    __u64 scheduler = 0, term = 0;
-
-    if (!scratch || address == scratch->sample.process)
-        return 0;
-    if (bpf_probe_read_user(&scheduler, sizeof(scheduler), (void *)(address + scheduler_data)) ||
-        scheduler != scratch->sample.scheduler)
-        return 0;
-    if (bpf_probe_read_user(&term, sizeof(term), (void *)(address + id)) ||
-        (term & TAG_IMMED1_MASK) != TAG_IMMED1_PID)
-        return 0;
-    scratch->sample.process = address;
-    return 1;
-}
-
-/* Check up to CALLER_STEP of the words that find_caller() has read, beginning with number `first`.
- * This is a global function, so that the verifier checks it once and not on each path to it. */
-__noinline int consider_words(__u32 at, __u32 first, __u32 count, __u32 scheduler_data, __u32 id)
-{
-    struct scratch *scratch = scratch_at(at);
-    __u64 *words = scratch ? room(scratch) : 0;
-
-    for (__u32 i = 0; words && i < CALLER_STEP && first + i < count; i++) {
-        __u64 word;
-
-        barrier_var(i);
-        word = words[(first + i) & (WIRE_CALLER_WORDS - 1)];
-        /* Addresses of the stack itself and of no struct are not worth the call. */
-        if ((word & 7) || word < PAGE ||
-            word - scratch->sample.registers.value[CPU_SP] < NATIVE_STACK_MAX)
-            continue;
-        if (consider_process(at, word, scheduler_data, id))
-            return 1;
-    }
-    return 0;
-}
-
-/* Find the process that called a match specification: db_prog_match() and its callers keep its
- * address on the native stack. */
-static __always_inline int find_caller(struct scratch *scratch, const struct wire_target *target,
-                                       const struct stack_area *area)
-{
-    __u64 *words = room(scratch); /* temporary: the next region overwrites them */
-    __u64 size = WIRE_CALLER_WORDS * sizeof(*words);
-
-    if (area->base > area->sp && area->base - area->sp < size)
-        size = area->base - area->sp;
-    barrier_var(size);
-    size &= COPY_MASK;
-    if (!words || bpf_probe_read_user(words, size, (void *)area->sp))
-        return 0;
-    for (__u32 first = 0; first < WIRE_CALLER_WORDS; first += CALLER_STEP) {
-        barrier_var(first);
-        if (consider_words(area->at, first, size / sizeof(*words), target->process_scheduler_data,
-                           target->process_id))
-            return 1;
-    }
-    return 0;
-}
-
 /* Copy the Process struct and its stack. */
 static __always_inline void put_process(struct scratch *scratch, const struct wire_target *target,
                                         struct stack_area *area)
@@ -380,7 +303,7 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     if (!process || !read_struct(process, scratch->sample.process, &target->process_words))
         return;
     if (is_pseudo(process, target) &&
-        (!find_caller(scratch, target, area) ||
+        (!find_caller(scratch, area->at, target, area->sp, area->base) ||
          !read_struct(process, scratch->sample.process, &target->process_words)))
         return;
     area->htop = field(process, target->process_htop);

@@ -24,6 +24,9 @@ enum {
     FILL_MASK = 0xffff,
     COPY_MASK = 0x7fff,
     SCRATCH_BYTES = FILL_MASK + COPY_MASK + 2,
+
+    PAGE = 4096,
+    NATIVE_STACK_MAX = 8 << 20, /* a scheduler's native stack is not deeper */
 };
 
 /* Where the top of the Erlang stack may be if it is below `stop`: `near` is the lowest candidate in
@@ -96,6 +99,17 @@ static __always_inline struct wire_target *this_target(void)
 static __always_inline struct scratch *scratch_at(__u32 at)
 {
     return bpf_map_lookup_elem(&scratches, &at);
+}
+
+/* Room for the bytes of the next region, or NULL. */
+static __always_inline void *room(struct scratch *scratch)
+{
+    __u64 used = scratch->used;
+
+    if (used > SCRATCH_LIMIT)
+        return 0;
+    barrier_var(used);
+    return scratch->bytes + (used & FILL_MASK);
 }
 
 /* Add the next region, whose bytes have been written to [used, used + size). */

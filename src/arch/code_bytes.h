@@ -18,15 +18,15 @@ struct code_bytes {
 
 /* Find the next direct call from offset *at on. *at becomes its offset, *target the address of the
  * function. */
-bool code_next_call(const struct code_bytes *code, size_t *at, uint64_t *target);
+bool code_bytes_next_call(const struct code_bytes *code, size_t *at, uint64_t *target);
 
 /* The same for a call through a word of memory near the code: *word becomes the word's address. */
-bool code_next_literal_call(const struct code_bytes *code, size_t *at, uint64_t *word);
+bool code_bytes_next_literal_call(const struct code_bytes *code, size_t *at, uint64_t *word);
 
 /* True if the bytes begin with a direct jump. *target becomes its target. `size` of
  * CPU_JUMP_BYTES_MAX suffices. */
-bool code_jump(const struct code_bytes *code, uint64_t *target);
+bool code_bytes_jump(const struct code_bytes *code, uint64_t *target);
 
 /* True if the bytes are a stub of the procedure linkage table: they jump through a word of memory.
  * *word becomes its address. */
-bool code_plt_stub(const struct code_bytes *code, uint64_t *word);
+bool code_bytes_plt_stub(const struct code_bytes *code, uint64_t *word);

@@ -22,13 +22,15 @@ static inline bool registers_have(register_set set, unsigned int reg)
 }
 
 struct cpu {
-    const char *name; /* in messages: "x86-64" */
+    const char *name;    /* in messages: "x86-64" */
+    const char *machine; /* as uname(2) calls it: "x86_64" */
 
     /* calls of C functions */
     enum cpu_register arguments[CPU_ARGUMENTS];
     enum cpu_register result;
-    register_set preserved; /* a function returns with the caller's values in them */
-    register_set lost;      /* a function may leave anything in them; without `result` */
+    register_set preserved;          /* a function returns with the caller's values in them */
+    register_set lost;               /* a function may leave anything in them; without `result` */
+    enum cpu_register return_column; /* has the return address in call-frame information */
 
     /* ELF */
     uint16_t elf;                            /* e_machine */
@@ -36,6 +38,8 @@ struct cpu {
                                               * offset table: at its first call, or at start */
 
     /* kernel */
+    enum cpu_register call_arguments[CPU_ARGUMENTS]; /* of system calls */
+    uint32_t audit;     /* its number in filters of system calls: AUDIT_ARCH_X86_64 */
     int uretprobe_call; /* number of the system call uretprobe */
 };
 extern const struct cpu cpu;

@@ -21,6 +21,9 @@ enum trap {
     TRAPS,
 };
 
+/* "emulated", "nop5"... */
+extern const char *const trap_names[TRAPS];
+
 enum { NOP5_BYTES = 5 };
 
 /* How the kernel gets past the instruction at the start of these bytes. CPU_INSTRUCTION_BYTES_MAX

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "profile/memory_use.h"
+#include "profile/dump.h"
 
 /* Read what each allocator has now. The VM changes it during the read, so the sizes of one
  * allocator may differ by what it did meanwhile. ERROR_UNSUPPORTED: this VM's allocators are

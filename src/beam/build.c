@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum {
     HEADERS_MAX = 64,

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "profile/dump_tables.h"
+#include "profile/dump.h"
 
 struct ets_table {
     uint64_t name;         /* atom */

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "beam/vm.h"
-#include "profile/memory_use.h"
+#include "profile/dump.h"
 
 /* What can't be read is unknown. */
 void node_memory_read(struct vm *vm, struct memory_use *ret);

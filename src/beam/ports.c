@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "beam/process_info.h"
-#include "beam/process_table.h"
+#include "beam/ptab.h"
 #include "beam/term.h"
 #include "util/alloc.h"
 
@@ -297,6 +297,11 @@ static bool add_port(void *context, uint64_t index, uint64_t address)
     return !reader->has_ended;
 }
 
+int ports_each_address(struct vm *vm, ptab_visit visit, void *context, struct error *error)
+{
+    return ptab_each(vm, vm->roots.port_table, "port", visit, context, error);
+}
+
 int ports_each(struct vm *vm, port_visit visit, void *context, struct port_counts *counts,
                struct error *error)
 {
@@ -312,9 +317,9 @@ int ports_each(struct vm *vm, port_visit visit, void *context, struct port_count
     reader->context = context;
     reader->counts = counts;
     reader->structs = xmalloc((size_t)BATCH * (size_t)vm->layout.sizeof_port);
-    result = port_encoding_read(vm, &reader->encoding, error);
+    result = pid_encoding_read_ports(vm, &reader->encoding, error);
     if (!result)
-        result = port_table_each(vm, add_port, reader, error);
+        result = ports_each_address(vm, add_port, reader, error);
     if (!result && !reader->has_ended)
         finish_batch(reader);
     free(reader->structs);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beam/ptab.h"
 #include "beam/vm.h"
 
 enum { PORT_DRIVER_BYTES = 64, PORT_NAME_BYTES = 128 };
@@ -47,6 +48,9 @@ struct port_counts {
  * the table can't be read. */
 int ports_each(struct vm *vm, port_visit visit, void *context, struct port_counts *counts,
                struct error *error);
+
+/* Visit the addresses of all ports. Return 0, or -1 with error if the table can't be read. */
+int ports_each_address(struct vm *vm, ptab_visit visit, void *context, struct error *error);
 
 /* A port, and the descriptor that it had. */
 struct port_descriptor {

@@ -2,9 +2,10 @@
 /*
  * The metrics of an Erlang process, with the values that erlang:process_info/2 returns.
  *
- * process_metrics_read() needs only the bytes of the process struct. process_metrics_walk() reads
- * further data from the live target. A metric that can't be determined is unknown, never guessed.
- * The VM does not count major collections of a process, so there is no such metric.
+ * process_metrics_read() needs only the bytes of the process struct. process_walk_metrics()
+ * (beam/process_walk.h) reads further data from the live target. A metric that can't be determined
+ * is unknown, never guessed. The VM does not count major collections of a process, so there is no
+ * such metric.
  */
 #pragma once
 
@@ -32,11 +33,3 @@ struct process_registers {
  * is unknown, and its reductions are those that it had used when it was scheduled in. */
 void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
                           const struct process_registers *registers, struct metrics *metrics);
-
-/* Add the metrics that process_metrics_read() omits to *metrics, by reading the data that the
- * struct at `address` points to. `bytes` must be a fresh copy of the struct: if the struct has
- * changed meanwhile, nothing is added. The walk reads at most `reads` times, and once more for that
- * check. Returns the number of reads. */
-enum { PROCESS_READS_MAX = 100000 };
-size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
-                            struct metrics *metrics);

@@ -107,8 +107,8 @@ static bool abandoned_words(const struct process_walk *walk, uint64_t *words)
 }
 
 /* erts_process_memory() (erl_process_dump.c 25:115, 27:115, 29:117) */
-static void walk_memory(struct process_walk *walk, const struct queued *queued,
-                        struct metrics *metrics)
+static void add_memory(struct process_walk *walk, const struct queued *queued,
+                       struct metrics *metrics)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t fragments, abandoned, relations, arguments, specific, dictionary, words;
@@ -168,7 +168,7 @@ static bool is_unchanged(struct process_walk *walk)
     return true;
 }
 
-size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
+size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
                             struct metrics *metrics)
 {
     struct process_walk walk = {vm, address, bytes, reads};
@@ -178,7 +178,7 @@ size_t process_metrics_walk(struct vm *vm, uint64_t address, const uint8_t *byte
 
     if (walk_queue(&walk, &queued)) {
         add_queue(&walk, &queued, &more);
-        walk_memory(&walk, &queued, &more);
+        add_memory(&walk, &queued, &more);
     }
     if (walk_binaries(&walk, &binaries))
         metrics_set(&more, METRIC_BINARIES, binaries);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The memory that a process uses outside of its struct: the parts of process_metrics_walk(). Each
- * function reads the live target. It returns false when the budget of reads is used up, when data
- * can't be read, or when data make no sense because they changed meanwhile.
+ * The memory that a process uses outside of its struct. process_walk_metrics() adds up its parts.
+ * The function of each part reads the live target. It returns false when the budget of reads is
+ * used up, when data can't be read, or when data make no sense because they changed meanwhile.
  */
 #pragma once
 
@@ -11,6 +11,17 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
+#include "profile/metrics.h"
+
+/* Add the metrics that process_metrics_read() omits to *metrics, by reading the data that the
+ * struct at `address` points to. `bytes` must be a fresh copy of the struct: if the struct has
+ * changed meanwhile, nothing is added. The walk reads at most `reads` times, and once more for that
+ * check. Returns the number of reads. */
+enum { PROCESS_READS_MAX = 100000 };
+size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
+                            struct metrics *metrics);
+
+/* ---- the parts ---- */
 
 struct process_walk {
     struct vm *vm;

@@ -14,8 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
 #include "capture/probe_pages.h"
+#include "capture/sample_clock.h"
 #include "native/elf_file.h"
 #include "os/capabilities.h"
 #include "os/descriptors.h"

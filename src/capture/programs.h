@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "beam/vm.h"
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "util/error.h"
 #include "wire.h"
 

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "capture/programs.h"
 #include "util/error.h"
 

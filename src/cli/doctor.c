@@ -11,9 +11,8 @@
 #include "os/privileges.h"
 #include "output/json/json.h"
 #include "session/findings.h"
-#include "session/machine_checks.h"
+#include "session/checks.h"
 #include "session/probing_checks.h"
-#include "session/vm_checks.h"
 #include "util/utf8.h"
 
 struct doctor_options {

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cli/command_line.h"
-#include "cli/man_page.h"
 #include "cli/message.h"
 #include "util/alloc.h"
 

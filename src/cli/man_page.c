@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/man_page.h"
+#include "cli/help.h"
 
 #include <ctype.h>
 #include <stdlib.h>

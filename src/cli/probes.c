@@ -78,17 +78,10 @@ static void show_place(const struct event_place *place, int width,
         .trap = place->point.trap,
     };
 
-    static const char *const traps[] = {
-        [TRAP_EMULATED] = "emulated",
-        [TRAP_NOP5] = "nop5",
-        [TRAP_ENDBR] = "endbr",
-        [TRAP_STEPPED] = "stepped",
-    };
-
     print_line("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s", width, request->name,
                site.is_return ? "return" : "entry", place->site->program, place->way,
                (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-               traps[site.trap], function_of(place->site, request));
+               trap_names[site.trap], function_of(place->site, request));
 }
 
 static void show_event(const struct event_target *target, int width,

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "cli/message.h"
 #include "cli/option.h"
 #include "cli/shared_options.h"
 #include "cli/verbose.h"
-#include "profile/dump_sections.h"
+#include "profile/dump.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 

@@ -18,7 +18,7 @@ void report_options_free(struct report_options *options)
 void report_options_notes(struct buffer *text)
 {
     buffer_text(text, "Events and their values:\n");
-    event_kinds_text(text);
+    events_text(text);
 }
 
 /* ---- what samples count ---- */

@@ -169,7 +169,7 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
         return;
     if (count == 0) {
         draft->rule.same |= cpu.preserved & REGISTER_BIT(reg);
-        draft->rule.is_outermost |= reg == CPU_PC && ops;
+        draft->rule.is_outermost |= reg == (int)cpu.return_column && ops;
         return;
     }
     *place = (struct cfi_place){.reg = (uint8_t)reg};
@@ -182,7 +182,7 @@ static void add_register(struct draft *draft, Dwarf_Frame *frame, int reg)
 static bool is_useful(const struct draft *draft)
 {
     for (int i = 0; i < draft->rule.place_count; i++) {
-        if (draft->places[i].reg == CPU_PC)
+        if (draft->places[i].reg == cpu.return_column)
             return true;
     }
     return draft->rule.is_outermost;
@@ -205,7 +205,8 @@ static bool compile(Dwarf_CFI *table, uint64_t pc, struct buffer *rule)
 
     if (!table || dwarf_cfi_addrframe(table, pc, &frame) != 0)
         return false;
-    if (dwarf_frame_info(frame, &start, &end, &is_signal) == CPU_PC && add_cfa(&draft, frame)) {
+    if (dwarf_frame_info(frame, &start, &end, &is_signal) == (int)cpu.return_column &&
+        add_cfa(&draft, frame)) {
         draft.rule.is_signal = is_signal;
         for (int reg = 0; reg < CPU_REGISTERS; reg++)
             add_register(&draft, frame, reg);

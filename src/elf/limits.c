@@ -9,7 +9,7 @@
 
 #include "util/log.h"
 #include "util/number.h"
-#include "util/read_at.h"
+#include "util/files.h"
 #include "util/span.h"
 
 enum {

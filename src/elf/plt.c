@@ -95,7 +95,7 @@ static void each_stub(Elf_Scn *section, const GElf_Shdr *header, const struct go
         const struct code_bytes stub = {(const uint8_t *)data->d_buf + at, size,
                                         header->sh_addr + at};
 
-        if (!code_plt_stub(&stub, &key.address))
+        if (!code_bytes_plt_stub(&stub, &key.address))
             continue;
         word = bsearch(&key, got->words, got->count, sizeof(key), compare_words);
         if (word)

@@ -9,12 +9,12 @@
 
 #include "arch/disassembler.h"
 #include "elf/limits.h"
-#include "elf/probes.h"
+#include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
 #include "elf/symbols.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum { FILES_MAX = 1 << 10, OFFSETS_MAX = 1 << 10 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Answers requests about ELF files and machine code (elf/message.h), which may be hostile. */
+/* Answers requests about ELF files and machine code (elf/requests.h), which may be hostile. */
 #pragma once
 
-#include "elf/message.h"
+#include "elf/requests.h"
 #include "util/buffer.h"
 
 struct elf_service;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arch/decoder.h"
-#include "beam/process_table.h"
+#include "beam/ports.h"
 #include "native/native_code.h"
 #include "native/native_symbols.h"
 #include "native/parser.h"
@@ -83,7 +83,7 @@ static void find_drivers(struct drivers *drivers)
     const struct layout *layout = &drivers->vm->layout;
     struct error ignored;
 
-    port_table_each(drivers->vm, take_port, drivers, &ignored);
+    ports_each_address(drivers->vm, take_port, drivers, &ignored);
     for (size_t i = 0; i < drivers->count; i++) {
         add_driver(drivers, word_at(drivers->vm, drivers->list[i] + (uint64_t)layout->driver_next));
         add_driver(drivers, word_at(drivers->vm, drivers->list[i] + (uint64_t)layout->driver_prev));

@@ -101,7 +101,7 @@ static unsigned find_calls(struct vm *vm, struct code *code, const struct code_p
     all.bytes = bytes;
     if (!memory_read(vm->memory, all.address, bytes, all.size))
         all.size = 0;
-    for (size_t at = 0; count < CALLS_MAX && code_next_literal_call(&all, &at, &word); at++)
+    for (size_t at = 0; count < CALLS_MAX && code_bytes_next_literal_call(&all, &at, &word); at++)
         if (memory_read_u64(vm->memory, word, &target) &&
             mappings_find_code(vm->mappings, target) && !code_contains(code, target))
             calls[count++] = target;

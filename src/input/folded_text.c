@@ -6,7 +6,7 @@
 
 #include "input/import.h"
 #include "input/perf_stack.h"
-#include "input/text.h"
+#include "input/input_text.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"

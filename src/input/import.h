@@ -2,7 +2,7 @@
 /* Makes a recording from another file, in an unnamed file, one sample at a time. */
 #pragma once
 
-#include "input/text.h"
+#include "input/input_text.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "util/error.h"

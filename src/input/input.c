@@ -18,8 +18,7 @@
 #include "util/clock.h"
 #include "util/disk_room.h"
 #include "util/log.h"
-#include "util/open_input.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 /* The time that a program has to open a pipe. */
 static const uint64_t WRITER_NS = 2000000000;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "input/perf_line.h"
-#include "input/text.h"
+#include "input/input_text.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"

@@ -8,7 +8,7 @@
 #include "input/perf_header.h"
 #include "input/perf_line.h"
 #include "input/perf_stack.h"
-#include "input/text.h"
+#include "input/input_text.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "input/text.h"
+#include "input/input_text.h"
 
 /* The largest count of a line. A sum over as many lines as there can be does not overflow. */
 #define WEIGHT_MOST ((uint64_t)1 << 53)

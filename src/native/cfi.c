@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "arch/cpu.h"
-#include "native/cfi_rule.h"
+#include "native/cfi_internal.h"
 #include "native/elf_file.h"
 #include "native/mappings.h"
 #include "util/alloc.h"

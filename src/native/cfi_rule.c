@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/cfi_rule.h"
-
-#include "native/cfi_expression.h"
+#include "native/cfi_internal.h"
 
 /* ---- trust ---- */
 

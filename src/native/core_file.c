@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "arch/cpu.h"
+#include "elf/build_id.h"
 #include "elf/notes.h"
 #include "util/alloc.h"
-#include "util/open_input.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum {
     SEGMENTS_MAX = 1 << 20,

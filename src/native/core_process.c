@@ -12,7 +12,7 @@
 #include "native/elf_file.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, VDSO_MAX = 1 << 16 };
 

@@ -16,7 +16,7 @@
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
-#include "util/read_at.h"
+#include "util/files.h"
 #include "util/stop.h"
 
 enum {

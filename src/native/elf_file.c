@@ -14,8 +14,8 @@
 #include "os/patient_open.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
+#include "util/files.h"
 #include "util/log.h"
-#include "util/read_at.h"
 
 /* A vdso has two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };

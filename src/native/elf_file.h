@@ -40,7 +40,7 @@ struct elf_file *elf_file_of_image(struct parser *parser, const void *image, siz
 /* Find the bias of the file if `mapping` maps it. False if no loadable segment is mapped by it. */
 bool elf_file_bias(const struct elf_file *file, const struct mapping *mapping, uint64_t *bias);
 
-/* Ask about the file (elf/message.h); `fd` is -1 or a descriptor to pass (parser_ask()), borrowed.
+/* Ask about the file (elf/requests.h); `fd` is -1 or a descriptor to pass (parser_ask()), borrowed.
  * False if there is no answer, now and later. An empty answer refuses the request. */
 bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, const char *text,
                   int fd, struct buffer *answer);

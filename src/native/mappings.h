@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "elf/message.h"
+#include "elf/requests.h"
 #include "elf/symbols.h"
 #include "util/error.h"
 

@@ -42,7 +42,7 @@ static bool visit_calls(const struct code_bytes *code, uint64_t function, native
 {
     uint64_t target;
 
-    for (size_t at = 0; code_next_call(code, &at, &target); at++)
+    for (size_t at = 0; code_bytes_next_call(code, &at, &target); at++)
         if (target == function && !visit(context, code->address + at))
             return false;
     return true;

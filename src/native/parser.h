@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "elf/message.h"
+#include "elf/requests.h"
 #include "util/buffer.h"
 
 struct decoder;
@@ -43,7 +43,7 @@ unsigned int parser_epoch(const struct parser *parser);
 uint64_t parser_silent_device(const struct parser *parser);
 void parser_note_silent(struct parser *parser, uint64_t device);
 
-/* Send a request (elf/message.h) and wait for its answer, which replaces the content of `answer`.
+/* Send a request (elf/requests.h) and wait for its answer, which replaces the content of `answer`.
  * `text` has request->text_bytes bytes. `fd` is a descriptor of the file to pass, which can have
  * O_PATH, borrowed (-1: none). False if there is no answer, because the parser crashed, hangs, or
  * has taken too long in all; and with errno EBUSY if the server of the file that is passed or read

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+/* A file of its own, so that a fuzzer can replace parser_ask() here (FUZZ_WRAPPED in the Makefile).
+ */
 #include <assert.h>
 
 #include "arch/decoder.h"

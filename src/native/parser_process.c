@@ -15,7 +15,7 @@
 #include "os/call_filter.h"
 #include "os/capabilities.h"
 #include "os/child.h"
-#include "os/descriptor_message.h"
+#include "os/descriptors.h"
 #include "os/kernel_settings.h"
 #include "util/log.h"
 

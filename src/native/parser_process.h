@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
-#include "elf/message.h"
+#include "elf/requests.h"
 
 enum {
     PARSER_LOG_MAX = 4096,

@@ -3,7 +3,6 @@
 
 #include <asm/ioctls.h>
 #include <errno.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
@@ -13,13 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#define THIS_CPU AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define THIS_CPU AUDIT_ARCH_AARCH64
-#else
-#error "linux/audit.h has a number for each CPU"
-#endif
+#include "arch/cpu.h"
 
 /* What every filter allows. */
 static const int always[] = {
@@ -217,7 +210,7 @@ static void allow(struct filter *filter, const int *calls, size_t count)
 static void make(struct filter *filter, const struct calls *calls)
 {
     load(filter, offsetof(struct seccomp_data, arch));
-    unless_equal(filter, THIS_CPU, 1);
+    unless_equal(filter, cpu.audit, 1);
     add(filter, (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
     give(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The limit on the descriptors of this process. Sampling needs two on each CPU, events some on each
- * hook. */
+/* Descriptors of this process. There is a limit on their number: sampling needs two on each CPU,
+ * events some on each hook. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
 #include "util/error.h"
 
@@ -21,3 +22,26 @@ void descriptors_keep_only(int *kept, size_t count);
 /* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was
  * reached, and what to do. Return false for any other code, which leaves the error as it is. */
 bool descriptors_ran_out(int code, struct error *error);
+
+/* ---- messages of Unix sockets that carry a descriptor (cmsg(3)) ---- */
+
+/* Room for one descriptor. */
+union descriptor_room {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* Let a message carry `fd`. It uses `room` until it is sent. */
+void descriptor_put(struct msghdr *message, union descriptor_room *room, int fd);
+
+/* Make `room` for a descriptor in a message that is to be received. */
+void descriptor_expect(struct msghdr *message, union descriptor_room *room);
+
+/* Return the descriptor that a received message carried; -1 if it carried none. */
+int descriptor_take(struct msghdr *message);
+
+/* Send a message of one byte that carries `fd`. */
+void descriptor_send(int socket, int fd);
+
+/* Return the descriptor of such a message that has been sent to `socket`; -1 if there is none. */
+int descriptor_receive(int socket);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "elf/notes.h"
+#include "elf/build_id.h"
 #include "util/error.h"
 
 struct kernel_symbols;

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "os/descriptor_message.h"
+#include "os/descriptors.h"
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"

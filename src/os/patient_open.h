@@ -18,6 +18,6 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
 
 /* Open the file of `fd`, which can have O_PATH, for reading, and see that it can be read. Return a
  * socket, to be closed, with one message that has its descriptor, for the process that is to read
- * it (os/descriptor_message.h). Return -1 if it can't be opened, and with errno EBUSY if its server
+ * it (os/descriptors.h). Return -1 if it can't be opened, and with errno EBUSY if its server
  * does not answer. */
 int open_for_reading(int fd);

@@ -3,6 +3,7 @@
  * interval (profile/row_interval.h). Ids of rows are small and dense. */
 #pragma once
 
+#include "output/number_text.h"
 #include "output/output.h"
 #include "profile/row_interval.h"
 
@@ -37,3 +38,11 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
  * samples were not selected. */
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part);
+
+/* ---- texts in a row, besides names and values ---- */
+
+/* "+- 196.0 us"; "+- ?" if the interval is unknown; "" if the value is exact. */
+struct number_text half_text(double half, enum unit unit);
+
+/* Append "other (12 rows)", or "other" if it has no rows. `what` is the singular: "row". */
+void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text);

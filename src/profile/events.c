@@ -141,7 +141,7 @@ bool event_has_peers(const char *event)
     return !strcmp(event, EVENT_SCHED) || !strcmp(event, EVENT_MSG);
 }
 
-void event_kinds_text(struct buffer *text)
+void events_text(struct buffer *text)
 {
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         buffer_format(text, "  %-19s", kinds[i].shown ? kinds[i].shown : kinds[i].name);

@@ -63,7 +63,7 @@ bool event_value_is_listed(const char *event, uint32_t value);
 bool event_has_peers(const char *event);
 
 /* Append the list of events for the user, a line each: "  gc     time, count, ...". */
-void event_kinds_text(struct buffer *text);
+void events_text(struct buffer *text);
 
 bool event_is_gc(const struct profile *profile, event_id id);
 bool event_is_cpu(const struct profile *profile, event_id id);

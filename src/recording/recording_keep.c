@@ -12,7 +12,7 @@
 #include "os/file_fence.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
-#include "util/read_at.h"
+#include "util/files.h"
 
 enum { NAMES_MAX = 100 };
 

@@ -16,7 +16,7 @@
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
-#include "util/own_file.h"
+#include "util/files.h"
 
 #define TEMPORARY ".part"
 

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "session/segment.h"
 #include "symbol/snapshot.h"
 

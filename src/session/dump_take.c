@@ -5,14 +5,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/atom.h"
+#include "beam/ets_tables.h"
 #include "beam/node_memory.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
-#include "session/dump_ports.h"
-#include "session/dump_tables.h"
+#include "session/take_ports.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
@@ -267,6 +268,53 @@ static void look_at_threads(struct dump_taker *taker)
     add_without_stack(taker);
 }
 
+/* ---- tables ---- */
+
+struct table_taker {
+    struct symbolizer *symbolizer;
+    struct profile *profile;
+    struct atoms *atoms;
+    struct dump_tables *tables;
+};
+
+static string_id reference_of(struct profile *profile, const struct ets_table *table)
+{
+    char text[ETS_REFERENCE_BYTES];
+
+    if (!table->has_reference)
+        return 0;
+    ets_reference_text(table, text);
+    return profile_string_z(profile, text);
+}
+
+static void take_table(void *context, const struct ets_table *table)
+{
+    const struct table_taker *taker = context;
+    const char *name = atom_text(taker->atoms, table->name);
+    struct dump_table taken = {.facts = table->facts};
+
+    if (name)
+        taken.name = profile_string_z(taker->profile, atom_shown(name));
+    taken.reference = reference_of(taker->profile, table);
+    taken.owner = symbolizer_process(taker->symbolizer, table->owner, clock_ns(CLOCK_MONOTONIC));
+    dump_tables_add(taker->tables, &taken);
+}
+
+/* Fill *tables, which must be all zero, with the ETS tables of the VM, the largest first. Their
+ * owners become entries of `profile`. */
+static void take_tables(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                        struct dump_tables *tables)
+{
+    struct table_taker taker = {symbolizer, profile, atoms_new(vm), tables};
+    struct ets_counts counts = {0};
+
+    tables->is_known = ets_tables_each(vm, take_table, &taker, &counts);
+    tables->deleted = counts.deleted;
+    tables->lost = counts.lost;
+    dump_tables_sort(tables);
+    atoms_free(taker.atoms);
+}
+
 /* ---- the dump ---- */
 
 /* Read the metric a first time, and wait: growth is the difference between two readings. */
@@ -361,7 +409,7 @@ static int run(struct dump_taker *taker, struct error *sampling, struct error *e
     if (dump_has(dump, DUMP_PROCESSES) && take_processes(taker, sampling, error))
         return -1;
     if (dump_has(dump, DUMP_TABLES))
-        dump_tables_take(taker->vm, taker->symbolizer, taker->profile, &dump->tables);
+        take_tables(taker->vm, taker->symbolizer, taker->profile, &dump->tables);
     if (dump_has(dump, DUMP_MEMORY))
         node_memory_read(taker->vm, &dump->memory);
     if (dump_has(dump, DUMP_PORTS))

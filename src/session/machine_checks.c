@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/machine_checks.h"
+#include "session/checks.h"
 
 #include <linux/capability.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "arch/cpu.h"
 #include "os/capabilities.h"
 #include "os/child.h"
 #include "os/kernel_settings.h"
@@ -33,10 +35,12 @@ static void check_kernel(struct findings *findings, const struct machine *machin
 {
     static const char check[] = "kernel";
     const char *release = machine->name.release;
+    char fix[64];
 
-    if (strcmp(machine->name.machine, "x86_64") != 0)
-        findings_missing(findings, check, ERROR_UNSUPPORTED, "run it on x86-64", "%s on %s",
-                         release, machine->name.machine);
+    snprintf(fix, sizeof(fix), "run it on %s", cpu.name);
+    if (strcmp(machine->name.machine, cpu.machine) != 0)
+        findings_missing(findings, check, ERROR_UNSUPPORTED, fix, "%s on %s", release,
+                         machine->name.machine);
     else if (!machine->release)
         findings_warning(findings, check, "see below whether BPF programs load",
                          "release '%s' is not a version", release);

@@ -7,7 +7,7 @@
 #include "beam/ets_tables.h"
 #include "beam/node_memory.h"
 #include "beam/ports.h"
-#include "profile/dump_sections.h"
+#include "profile/dump.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"

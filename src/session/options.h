@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "beam/name_keys.h"
-#include "capture/clock.h"
+#include "capture/sample_clock.h"
 #include "capture/event_probes.h"
 #include "profile/metrics.h"
 #include "session/trigger.h"

@@ -9,7 +9,7 @@
 #include "session/arrivals.h"
 #include "session/busiest.h"
 #include "session/cpu_time.h"
-#include "session/events.h"
+#include "session/event_samples.h"
 #include "session/presence.h"
 #include "session/segment.h"
 #include "session/session.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/vm_checks.h"
+#include "session/checks.h"
 
 #include <stdio.h>
 #include <stdlib.h>

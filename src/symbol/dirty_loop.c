@@ -60,7 +60,7 @@ static bool calls_schedule(struct dirty_loop *loop, uint64_t start, uint64_t end
     if (end <= start || code.size > sizeof(bytes) ||
         !memory_read(loop->vm->memory, start, bytes, code.size))
         return false;
-    for (size_t at = 0; code_next_call(&code, &at, &target); at++)
+    for (size_t at = 0; code_bytes_next_call(&code, &at, &target); at++)
         if (is_named(runtime_names_find(loop->names, target), "erts_schedule"))
             return true;
     return false;

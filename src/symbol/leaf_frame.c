@@ -86,7 +86,7 @@ static uint64_t stub_target(const struct leaf_frames *frames, uint64_t address)
     uint64_t target;
 
     return memory_read(frames->vm->memory, address, bytes, sizeof(bytes)) &&
-                   code_jump(&(struct code_bytes){bytes, sizeof(bytes), address}, &target)
+                   code_bytes_jump(&(struct code_bytes){bytes, sizeof(bytes), address}, &target)
                ? target
                : 0;
 }
@@ -294,7 +294,7 @@ enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_addr
     size_t at = 0;
 
     if (!memory_read(frames->vm->memory, call.address, bytes, sizeof(bytes)) ||
-        !code_next_call(&call, &at, &target))
+        !code_bytes_next_call(&call, &at, &target))
         return CALL_POSSIBLE;
     return direct_call(frames, target, callee);
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "arch/cpu.h"
 #include "beam/layout.h"
 #include "native/reachability.h"
 #include "profile/microstates.h"
@@ -86,7 +87,7 @@ static enum microstate collection_kind(const struct layout *layout, const uint8_
     return needs_full_sweep(layout, process) ? MICROSTATE_GC_MAJOR : MICROSTATE_GC;
 }
 
-enum { R10 = 10 }; /* index in struct wire_registers */
+enum { TIMEOUT = 3 /* argument of epoll_wait() */ };
 
 #define CLASSES(class) (1u << (class))
 
@@ -179,11 +180,11 @@ static uint32_t sleep_flags(const struct snapshot *snapshot)
 }
 
 /* True if the system call waits. That is epoll_wait(epfd, events, maxevents, timeout) with a
- * timeout other than 0, which is in r10 (syscall(2)). */
+ * timeout other than 0. */
 static bool poll_waits(const struct snapshot *snapshot)
 {
     if (snapshot->sample->flags & WIRE_IN_KERNEL)
-        return (uint32_t)snapshot_register(snapshot, R10) != 0;
+        return (uint32_t)snapshot_register(snapshot, cpu.call_arguments[TIMEOUT]) != 0;
     return sleep_flags(snapshot) & ERTS_SSI_FLG_POLL_SLEEPING;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "beam/process_metrics.h"
+#include "beam/process_walk.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -89,7 +90,7 @@ static bool read_now(struct process_walks *walks, uint64_t address, uint64_t id,
         memcmp(walks->bytes + walks->vm->layout.process_id, &id, sizeof(id)) != 0)
         return false;
     process_metrics_read(walks->vm, walks->bytes, NULL, metrics);
-    done = process_metrics_walk(walks->vm, address, walks->bytes, most, metrics);
+    done = process_walk_metrics(walks->vm, address, walks->bytes, most, metrics);
     walks->reads -= done < walks->reads ? done : walks->reads;
     return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Adds the metrics that need a walk through a process (process_metrics_walk()) to samples.
+ * Adds the metrics that need a walk through a process (process_walk_metrics()) to samples.
  *
  * A process is walked once a second, or less often if there are so many processes that the reads of
  * a second are not enough for all. At its other samples these metrics stay unknown.

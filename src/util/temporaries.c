@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
-#include "util/own_file.h"
+#include "util/files.h"
 
 /* ---- of this process ---- */
 

@@ -11,6 +11,7 @@
 
 #include "beam/process_info.h"
 #include "beam/process_metrics.h"
+#include "beam/process_walk.h"
 #include "beam/process_table.h"
 
 struct lister {
@@ -33,7 +34,7 @@ static bool print_process(void *context, uint64_t index, uint64_t address)
         !pid_format(&lister->encoding, id, pid, sizeof(pid)))
         return true;
     process_metrics_read(lister->vm, bytes, NULL, &metrics);
-    process_metrics_walk(lister->vm, address, bytes, PROCESS_READS_MAX, &metrics);
+    process_walk_metrics(lister->vm, address, bytes, PROCESS_READS_MAX, &metrics);
     printf("%s", pid);
     for (int i = 0; i < METRICS; i++)
         if (metrics_know(&metrics, (enum metric)i))

@@ -6,7 +6,7 @@
 
 #include <dwarf.h>
 
-#include "native/cfi_expression.h"
+#include "native/cfi_internal.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

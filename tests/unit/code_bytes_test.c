@@ -16,15 +16,15 @@ static void test_calls_are_found_at_any_byte(void **state)
     size_t at = 0;
 
     (void)state;
-    assert_true(code_next_call(&code, &at, &target));
+    assert_true(code_bytes_next_call(&code, &at, &target));
     assert_int_equal(at, 1);
     assert_int_equal(target, START + 6 + 10);
     at++;
-    assert_true(code_next_call(&code, &at, &target));
+    assert_true(code_bytes_next_call(&code, &at, &target));
     assert_int_equal(at, 7);
     assert_int_equal(target, START);
     at++;
-    assert_false(code_next_call(&code, &at, &target)); /* the last one is cut off */
+    assert_false(code_bytes_next_call(&code, &at, &target)); /* the last one is cut off */
 }
 
 static void test_literal_call_gives_the_address_of_its_word(void **state)
@@ -35,11 +35,11 @@ static void test_literal_call_gives_the_address_of_its_word(void **state)
     size_t at = 0;
 
     (void)state;
-    assert_true(code_next_literal_call(&code, &at, &word));
+    assert_true(code_bytes_next_literal_call(&code, &at, &word));
     assert_int_equal(at, 2);
     assert_int_equal(word, START + 8 + 0x20);
     at++;
-    assert_false(code_next_literal_call(&code, &at, &word)); /* that is a jump */
+    assert_false(code_bytes_next_literal_call(&code, &at, &word)); /* that is a jump */
 }
 
 static void test_jump_may_have_a_prefix(void **state)
@@ -50,13 +50,13 @@ static void test_jump_may_have_a_prefix(void **state)
     uint64_t target = 0;
 
     (void)state;
-    assert_true(code_jump(&(struct code_bytes){plain, sizeof(plain), START}, &target));
+    assert_true(code_bytes_jump(&(struct code_bytes){plain, sizeof(plain), START}, &target));
     assert_int_equal(target, START + 5 + 0x20);
-    assert_true(code_jump(&(struct code_bytes){prefixed, sizeof(prefixed), START}, &target));
+    assert_true(code_bytes_jump(&(struct code_bytes){prefixed, sizeof(prefixed), START}, &target));
     assert_int_equal(target, START + 6 + 0x20);
-    assert_false(code_jump(&(struct code_bytes){call, sizeof(call), START}, &target));
-    assert_false(code_jump(&(struct code_bytes){prefixed, 5, START}, &target));
-    assert_false(code_jump(&(struct code_bytes){plain, 0, START}, &target));
+    assert_false(code_bytes_jump(&(struct code_bytes){call, sizeof(call), START}, &target));
+    assert_false(code_bytes_jump(&(struct code_bytes){prefixed, 5, START}, &target));
+    assert_false(code_bytes_jump(&(struct code_bytes){plain, 0, START}, &target));
 }
 
 static void test_plt_stub_jumps_through_its_word(void **state)
@@ -66,9 +66,9 @@ static void test_plt_stub_jumps_through_its_word(void **state)
     uint64_t word = 0;
 
     (void)state;
-    assert_true(code_plt_stub(&(struct code_bytes){stub, sizeof(stub), START}, &word));
+    assert_true(code_bytes_plt_stub(&(struct code_bytes){stub, sizeof(stub), START}, &word));
     assert_int_equal(word, START + 10 + 0x30);
-    assert_false(code_plt_stub(&(struct code_bytes){header, sizeof(header), START}, &word));
+    assert_false(code_bytes_plt_stub(&(struct code_bytes){header, sizeof(header), START}, &word));
 }
 
 int main(void)

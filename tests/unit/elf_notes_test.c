@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf/build_id.h"
 #include "elf/notes.h"
 #include "native/mappings.h"
 #include "native/memory.h"

@@ -16,7 +16,7 @@
 
 #include "arch/decoder.h"
 #include "os/call_filter.h"
-#include "native/cfi_rule.h"
+#include "native/cfi_internal.h"
 #include "native/elf_file.h"
 #include "native/native_symbols.h"
 #include "util/alloc.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "native/memory.h"
-#include "os/descriptor_message.h"
+#include "os/descriptors.h"
 #include "os/patience.h"
 #include "os/patient_open.h"
 #include "native/stop_guard.h"

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "beam/process_metrics.h"
+#include "beam/process_walk.h"
 #include "beam/term.h"
 #include "fake_target.h"
 
@@ -246,7 +247,7 @@ static struct parts start_parts(void)
 static void walk_parts(const struct parts *parts, size_t reads)
 {
     process_metrics_read(&vm, bytes, NULL, &metrics);
-    process_metrics_walk(&vm, parts->process, bytes, reads, &metrics);
+    process_walk_metrics(&vm, parts->process, bytes, reads, &metrics);
 }
 
 static void test_walk_adds_up_memory_and_binaries(void **state)

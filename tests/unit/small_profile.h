@@ -64,6 +64,22 @@ static inline frame_id small_frame(struct profile *profile, const char *symbol, 
                                                   .kind = (uint8_t)kind});
 }
 
+static inline struct recording_totals small_totals(void)
+{
+    return (struct recording_totals){.end_monotonic = 3500000000,
+                                     .samples = SMALL_SAMPLES,
+                                     .erlang_samples = 3,
+                                     .complete_stacks = 3,
+                                     .frames = 8,
+                                     .erlang_frames = 5,
+                                     .unknown_native_frames = 1,
+                                     .losses[LOSS_RING_FULL] = 2,
+                                     .losses[LOSS_UNKNOWN_NATIVE] = 1,
+                                     .attach_ns = 12345678,
+                                     .profiler_cpu_ns = 5000000,
+                                     .peak_rss_kb = 4096};
+}
+
 /*
  *  sample  process  stack, root first                      time        state
  *  0       cart     proc_lib:init_p/5 erlang:+/2           2.000000 s  emulator
@@ -133,18 +149,7 @@ static inline void small_profile_make(struct small_profile *small)
     metrics_set(&small->samples[1].metrics, METRIC_REDUCTIONS, 1500);
     metrics_set(&small->samples[3].metrics, METRIC_REDUCTIONS, 4000);
     metrics_set(&small->samples[3].metrics, METRIC_HEAP, 600);
-    small->totals = (struct recording_totals){.end_monotonic = 3500000000,
-                                              .samples = SMALL_SAMPLES,
-                                              .erlang_samples = 3,
-                                              .complete_stacks = 3,
-                                              .frames = 8,
-                                              .erlang_frames = 5,
-                                              .unknown_native_frames = 1,
-                                              .losses[LOSS_RING_FULL] = 2,
-                                              .losses[LOSS_UNKNOWN_NATIVE] = 1,
-                                              .attach_ns = 12345678,
-                                              .profiler_cpu_ns = 5000000,
-                                              .peak_rss_kb = 4096};
+    small->totals = small_totals();
 }
 
 /* Turn samples 1 and 3 into garbage collections, and add an event without samples. */

@@ -16,7 +16,7 @@ static uint64_t relative(const struct code_bytes *code, size_t end)
     return code->address + end + (uint64_t)(int64_t)offset;
 }
 
-bool code_next_call(const struct code_bytes *code, size_t *at, uint64_t *target)
+bool code_bytes_next_call(const struct code_bytes *code, size_t *at, uint64_t *target)
 {
     for (; *at + CPU_CALL_BYTES <= code->size; (*at)++) {
         if (code->bytes[*at] != CALL)
@@ -38,13 +38,13 @@ static bool next_indirect(const struct code_bytes *code, uint8_t second, size_t 
     return false;
 }
 
-bool code_next_literal_call(const struct code_bytes *code, size_t *at, uint64_t *word)
+bool code_bytes_next_literal_call(const struct code_bytes *code, size_t *at, uint64_t *word)
 {
     return next_indirect(code, CALL_RIP, at, word);
 }
 
 /* OTP 25 puts a prefix before jumps to fragments (x86/beam_asm_module.cpp resolve_fragment). */
-bool code_jump(const struct code_bytes *code, uint64_t *target)
+bool code_bytes_jump(const struct code_bytes *code, uint64_t *target)
 {
     size_t at = code->size > 0 && code->bytes[0] == REX;
 
@@ -55,7 +55,7 @@ bool code_jump(const struct code_bytes *code, uint64_t *target)
 }
 
 /* endbr64 or a bnd prefix may precede the jump (System V ABI). */
-bool code_plt_stub(const struct code_bytes *code, uint64_t *word)
+bool code_bytes_plt_stub(const struct code_bytes *code, uint64_t *word)
 {
     size_t at = 0;
 

@@ -2,12 +2,14 @@
 #include "arch/cpu.h"
 
 #include <elf.h>
+#include <linux/audit.h>
 #include <string.h>
 
 /* System V ABI 3.2.3 and figure 3.4. libdw has a list of preserved registers too, but it takes rax
  * for rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
 const struct cpu cpu = {
     .name = "x86-64",
+    .machine = "x86_64",
     .arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_RCX, CPU_R8, CPU_R9},
     .result = CPU_RAX,
     .preserved = REGISTER_BIT(CPU_RBX) | REGISTER_BIT(CPU_RBP) | REGISTER_BIT(CPU_R12) |
@@ -15,9 +17,12 @@ const struct cpu cpu = {
     .lost = REGISTER_BIT(CPU_RCX) | REGISTER_BIT(CPU_RDX) | REGISTER_BIT(CPU_RSI) |
             REGISTER_BIT(CPU_RDI) | REGISTER_BIT(CPU_R8) | REGISTER_BIT(CPU_R9) |
             REGISTER_BIT(CPU_R10) | REGISTER_BIT(CPU_R11),
+    .return_column = CPU_PC,
     .elf = EM_X86_64,
     .plt_relocation = R_X86_64_JUMP_SLOT,
     .got_relocation = R_X86_64_GLOB_DAT,
+    .call_arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_R10, CPU_R8, CPU_R9}, /* syscall(2) */
+    .audit = AUDIT_ARCH_X86_64,
     .uretprobe_call = 335, /* arch/x86/entry/syscalls/syscall_64.tbl */
 };
 

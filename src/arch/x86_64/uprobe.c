@@ -3,6 +3,13 @@
 
 #include <string.h>
 
+const char *const trap_names[TRAPS] = {
+    [TRAP_EMULATED] = "emulated",
+    [TRAP_NOP5] = "nop5",
+    [TRAP_ENDBR] = "endbr",
+    [TRAP_STEPPED] = "stepped",
+};
+
 /* arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops, arch_uprobe_optimize. */
 enum trap trap_of_code(const uint8_t *code, size_t size)
 {

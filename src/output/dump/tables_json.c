@@ -18,8 +18,9 @@ static void put_table(struct json *json, const struct profile *profile,
     dump_text_json(json, "name", profile, table->name);
     dump_text_json(json, "id", profile, table->reference);
     json_bool(json, "named_table", facts->is_named);
-    json_text(json, "type", table_type_name((enum table_type)facts->type));
-    json_text(json, "protection", table_protection_name((enum table_protection)facts->protection));
+    json_text(json, "type", dump_table_type_name((enum table_type)facts->type));
+    json_text(json, "protection",
+              dump_table_protection_name((enum table_protection)facts->protection));
     dump_owner_json(json, profile, table->owner);
     if (facts->is_counted) {
         json_number(json, "size", facts->objects);

@@ -21,8 +21,8 @@ static void write_table(FILE *file, const struct profile *profile, const struct 
         buffer_text(&owner, "?");
     fprintf(file, "  %9s  %-30s %11s objects  %-13s %-9s  %.*s\n", bytes.text,
             profile_text(profile, table->name), objects.text,
-            table_type_name((enum table_type)facts->type),
-            table_protection_name((enum table_protection)facts->protection), (int)owner.size,
+            dump_table_type_name((enum table_type)facts->type),
+            dump_table_protection_name((enum table_protection)facts->protection), (int)owner.size,
             owner.data);
     buffer_free(&owner);
 }

@@ -59,11 +59,9 @@
 #include <sys/random.h>
 
 #include "output/html/columns.h"
-#include "output/html/files.h"
+#include "output/html/page_files.h"
 #include "output/html/header.h"
-#include "output/html/node_metrics.h"
 #include "output/html/samples.h"
-#include "output/html/spans.h"
 #include "output/html/tables.h"
 #include "output/json/json.h"
 #include "util/alloc.h"

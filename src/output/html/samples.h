@@ -3,7 +3,7 @@
 #pragma once
 
 #include "output/html/columns.h"
-#include "output/html/rows.h"
+#include "output/html/sample_rows.h"
 #include "output/output.h"
 #include "util/error.h"
 

@@ -140,3 +140,83 @@ void html_tables_add(const struct profile *profile, struct html_columns *columns
     for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
         add_column(columns, list[i].name, profile, list[i].count, list[i].number);
 }
+
+/* ---- spans ---- */
+
+static uint64_t microseconds(uint64_t time, uint64_t start)
+{
+    return time > start ? (time - start) / 1000 : 0;
+}
+
+static void add_spans(struct html_columns *columns, const struct spans *spans, uint64_t start,
+                      unsigned number)
+{
+    struct html_column *column = html_columns_add(columns, "spans %u", number);
+    uint64_t last = 0;
+
+    for (size_t i = 0; i < spans->count; i++) {
+        uint64_t from = microseconds(spans->list[i].start, start);
+        uint64_t to = microseconds(spans->list[i].end, start);
+
+        if (!to)
+            continue; /* before the recording */
+        html_column_number(column, from - last);
+        html_column_number(column, to - from);
+        last = to;
+    }
+    html_column_close(column);
+}
+
+void html_spans_add(struct html_columns *columns, const struct output_source *source,
+                    const uint8_t *events)
+{
+    const struct event_spans *spans = recording_get_spans(source->recording);
+
+    for (event_id id = 0; id < spans->count; id++) {
+        const struct spans *of = event_spans_get(spans, id);
+
+        if (of && (!id || events[id]))
+            add_spans(columns, of, source->header->start_monotonic, id ? events[id] : 0);
+    }
+}
+
+/* ---- metrics of VMs ---- */
+
+static uint64_t milliseconds(uint64_t time, uint64_t start)
+{
+    return time > start ? (time - start) / 1000000 : 0;
+}
+
+static void add_series(struct html_column *column, const struct node_series *series, uint64_t start)
+{
+    uint64_t last_ms = 0, last = 0;
+
+    html_column_number(column, series->key.target);
+    html_column_number(column, series->key.metric);
+    html_column_number(column, series->key.of);
+    html_column_number(column, series->key.id);
+    html_column_number(column, series->owner);
+    html_column_number(column, series->count);
+    for (size_t i = 0; i < series->count; i++) {
+        uint64_t ms = milliseconds(series->list[i].time, start);
+
+        html_column_number(column, ms - last_ms);
+        html_column_signed(column, (int64_t)(series->list[i].value - last));
+        last_ms = ms;
+        last = series->list[i].value;
+    }
+}
+
+void html_node_metrics_add(struct html_columns *columns, const struct output_source *source)
+{
+    const struct node_metrics *metrics = recording_get_node_metrics(source->recording);
+    struct html_column *column;
+
+    if (!metrics->readings)
+        return;
+    column = html_columns_add(columns, "node metrics");
+    for (size_t i = 0; i < metrics->count; i++)
+        if (metrics->of[i].count)
+            add_series(column, &metrics->of[i], source->header->start_monotonic);
+    html_column_close(column);
+}

@@ -7,7 +7,7 @@
 
 #include "output/idle.h"
 #include "output/number_text.h"
-#include "output/row_text.h"
+#include "output/rows.h"
 #include "output/summary/texts.h"
 #include "profile/events.h"
 #include "util/alloc.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/row_text.h"
+#include "output/rows.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"

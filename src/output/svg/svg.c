@@ -15,7 +15,7 @@
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
 #include "output/summary/texts.h"
-#include "output/svg/layout.h"
+#include "output/svg/frame_layout.h"
 #include "output/svg/style.h"
 #include "output/weight.h"
 #include "util/alloc.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/row_text.h"
+#include "output/rows.h"
 #include "util/alloc.h"
 
 /* Calls sorted by callee or by caller, and then by cost, the greatest first. */

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/ptab.h"
+
+#include <stdlib.h>
+
+#include "util/alloc.h"
+#include "vm_constants.h"
+
+enum { CHUNK = 32768 };
+
+bool ptab_read(struct vm *vm, uint64_t root, struct ptab *table)
+{
+    const struct layout *layout = &vm->layout;
+
+    return root && memory_read_u64(vm->memory, root + layout->ptab_tab, &table->slots) &&
+           memory_read_u64(vm->memory, root + layout->ptab_invalid_element, &table->invalid) &&
+           memory_read_u32(vm->memory, root + layout->ptab_max, &table->max) &&
+           table->max <= ERTS_PTAB_MAX_SIZE;
+}
+
+int ptab_unreadable(const struct vm *vm, const char *what, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED, "the %s table of process %d can't be read", what,
+                     vm->pid);
+}
+
+bool ptab_visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
+                      ptab_visit visit, void *context)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (slots[i] && slots[i] != invalid && !visit(context, first + i, slots[i]))
+            return false;
+    }
+    return true;
+}
+
+int ptab_each(struct vm *vm, uint64_t root, const char *what, ptab_visit visit, void *context,
+              struct error *error)
+{
+    uint64_t *chunk = xmalloc(CHUNK * sizeof(*chunk));
+    struct ptab table;
+    bool readable = ptab_read(vm, root, &table), more = true;
+
+    for (uint32_t at = 0; readable && more && at < table.max; at += CHUNK) {
+        uint32_t count = table.max - at < CHUNK ? table.max - at : CHUNK;
+
+        readable = memory_read(vm->memory, table.slots + at * sizeof(*chunk), chunk,
+                               count * sizeof(*chunk));
+        more = readable && ptab_visit_slots(chunk, count, at, table.invalid, visit, context);
+    }
+    free(chunk);
+    return readable ? 0 : ptab_unreadable(vm, what, error);
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A table of all processes or of all ports (erl_ptab.h, ErtsPTab): an array of their addresses. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beam/vm.h"
+
+/* The needed fields. */
+struct ptab {
+    uint64_t slots, invalid; /* address; value of a slot that is reserved */
+    uint32_t max;            /* number of slots */
+};
+
+/* Called with a process or port: its index in the table and the address of its struct. Returns
+ * false to end the visit. */
+typedef bool (*ptab_visit)(void *context, uint64_t index, uint64_t address);
+
+/* Read the fields of the table at `root`. False if they can't be read, or make no sense. */
+bool ptab_read(struct vm *vm, uint64_t root, struct ptab *table);
+
+/* Set the error of a table that can't be read: "process" or "port". Return -1. */
+int ptab_unreadable(const struct vm *vm, const char *what, struct error *error);
+
+/* Visit the entries of some slots, whose first has the index `first`; false if a callback ended the
+ * visit. */
+bool ptab_visit_slots(const uint64_t *slots, uint32_t count, uint64_t first, uint64_t invalid,
+                      ptab_visit visit, void *context);
+
+/* Visit all entries of the table at `root` in its order. `what` is as for ptab_unreadable(). Return
+ * 0, or -1 with error if the table can't be read. Entries can appear and end during the visit. */
+int ptab_each(struct vm *vm, uint64_t root, const char *what, ptab_visit visit, void *context,
+              struct error *error);
