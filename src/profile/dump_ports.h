@@ -35,7 +35,7 @@ struct dump_port {
 };
 
 struct dump_ports {
-    string_id unknown;    /* why ports are not known; 0: they are known */
+    string_id unknown;    /* the reason why the ports were not read; 0: they were */
     string_id no_sockets; /* the same for sockets */
     struct dump_port *ports;
     size_t count, room;

@@ -45,5 +45,5 @@ const char *table_protection_name(enum table_protection protection);
 
 void dump_tables_free(struct dump_tables *tables);
 void dump_tables_add(struct dump_tables *tables, const struct dump_table *table);
-/* Sort by memory, the largest first; tables of which it is not known come last. */
+/* Sort by memory, the largest first. Tables of unknown size come last. */
 void dump_tables_sort(struct dump_tables *tables);
