@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Whether the lock of a VM's memory map is taken (src/capture/memory_lock.h). These programs are
+/* Check if the lock of a VM's memory map is taken (src/capture/memory_lock.h). These programs are
  * attached to nothing: user space runs them. */
 #include "sample.h"
 
-/* By process. User space adds those that it wants to be found. */
+/* Memory maps by the pid of their process. User space adds the pids, and find_memories the maps. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, 1024);
@@ -11,7 +11,8 @@ struct {
     __type(value, struct mm_struct *);
 } memories SEC(".maps");
 
-/* Of all threads, find the memory maps of those that are wanted. */
+/* Runs for each thread of the host. Set the memory map of its process, if `memories` has the pid.
+ */
 SEC("iter/task")
 int find_memories(struct bpf_iter__task *context)
 {

@@ -62,7 +62,7 @@ static bool read_tuple(struct dictionary_names *names, uint64_t term, struct tup
                            count * sizeof(*tuple->elements));
 }
 
-/* The atom at the begin of a record; "" if it is none. */
+/* Return the first element of a record if it is an atom, else "". */
 static const char *tag_of(struct dictionary_names *names, const struct tuple *tuple)
 {
     const char *tag = tuple->arity ? atom_text(names->atoms, tuple->elements[0]) : NULL;
@@ -275,7 +275,7 @@ static bool find_in_map(struct dictionary_names *names, const char *key, uint64_
     return false;
 }
 
-/* Find the part of the value that a key of the user asks for. False if there is none. */
+/* Find the part of the value that a key of the user selects. False if there is none. */
 static bool find_part(struct dictionary_names *names, const struct name_key *key, uint64_t *value)
 {
     if (key->element)

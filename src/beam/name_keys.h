@@ -15,8 +15,8 @@ enum {
 
 struct name_key {
     char atom[NAME_KEY_BYTES];    /* as in the atom table */
-    uint32_t element;             /* of the value, a tuple: 1 is its first; 0: none is asked for */
-    char map_key[NAME_KEY_BYTES]; /* of the value, a map: an atom; "": none is asked for */
+    uint32_t element;             /* of the value, a tuple: 1 is its first; 0: not selected */
+    char map_key[NAME_KEY_BYTES]; /* of the value, a map: an atom; "": not selected */
 };
 
 struct name_keys {

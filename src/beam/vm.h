@@ -116,7 +116,7 @@ const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
  * schedulers are among the others if hooks_find_counters() has found their counter. */
 enum vm_counter {
     VM_REDUCTIONS,  /* counted when a process leaves its scheduler */
-    VM_SWITCHES,    /* processes that came to run */
+    VM_SWITCHES,    /* how often they began to run a process */
     VM_COLLECTIONS, /* of heaps, and the words that they reclaimed */
 };
 

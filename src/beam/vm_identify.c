@@ -16,8 +16,8 @@
 #include "os/process.h"
 #include "util/alloc.h"
 
-/* The kernel permits a process of another user to who has CAP_SYS_PTRACE. Opening its files in
- * /proc takes the permission of any file besides, as its executable does. */
+/* A process of another user can be read with CAP_SYS_PTRACE. Its files in /proc, such as its
+ * executable, also need the permission to open them. */
 static uint64_t capabilities_to_read(pid_t pid)
 {
     const uint64_t trace = CAPABILITY(CAP_SYS_PTRACE);

@@ -9,8 +9,8 @@
 
 #define SECOND 1e9
 
-/* How often an open group is checked, in ns; and in the first TICK of its window, when little is
- * known of it. */
+/* The time between two checks of an open group, in ns. In the first TICK of its window, when its
+ * cost is not known well, it is FIRST_TICK. */
 static const uint64_t TICK = 10000000;
 static const uint64_t FIRST_TICK = 2000000;
 

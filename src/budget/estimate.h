@@ -36,7 +36,8 @@ struct estimate {
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
     double hits, scaled_hits;
-    /* If the target counts the value: the hits by which its count and the windows' differ. */
+    /* If the target counts the value: over all windows, the hits times the relative difference
+     * between the window's value and the target's count. */
     double missed;
     double chance; /* variance of `scaled` if hits come at random */
 };

@@ -70,7 +70,8 @@ void window_lengths_add(struct window_lengths *lengths, uint64_t start, uint64_t
     lengths->last_end = end;
 }
 
-/* The time in which something that takes `ns` could begin and be seen as a whole. */
+/* Return the part of the windows' time in which a call of `ns` can begin and still end in its
+ * window. */
 static double chance(const struct window_lengths *lengths, uint64_t ns)
 {
     uint64_t last = lengths->last_end - lengths->last_start;

@@ -204,7 +204,8 @@ static bool is_of_kind(const char *name, const struct event_kind *kind)
     return !strcmp(name, kind->name);
 }
 
-int event_request_parse(const char *name, struct event_request *request, struct error *error)
+int event_request_parse(const char *name, const char *known, struct event_request *request,
+                        struct error *error)
 {
     struct event_function function;
 
@@ -229,8 +230,7 @@ int event_request_parse(const char *name, struct event_request *request, struct 
                              "'%s' needs a probe after it, as in usdt:process-spawn", name);
         return 0;
     }
-    return error_set(error, ERROR_USAGE, "there is no event '%s'; the events are: cpu, %s", name,
-                     event_kind_names());
+    return error_set(error, ERROR_USAGE, "there is no event '%s'; the events are: %s", name, known);
 }
 
 uint32_t event_request_slots(int targets, int count)

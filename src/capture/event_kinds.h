@@ -96,8 +96,10 @@ struct event_request {
     const char *argument; /* "erlang:md5/1"; "" if the kind has none */
 };
 
-/* ERROR_USAGE if there is no such event, or if its argument has a wrong form. */
-int event_request_parse(const char *name, struct event_request *request, struct error *error);
+/* Return 0; -1 with ERROR_USAGE if there is no such event, or if its argument has a wrong form. The
+ * message lists `known`, the events that the caller accepts. */
+int event_request_parse(const char *name, const char *known, struct event_request *request,
+                        struct error *error);
 
 /* The number of slots and histograms of `count` events in `targets` targets. */
 uint32_t event_request_slots(int targets, int count);

@@ -45,8 +45,8 @@ static void find_sites(struct event_probes *probes, struct probed_event *event)
         };
         if (!event->sites[i].program) {
             error_set(&event->refused, ERROR_UNSUPPORTED,
-                      "its BPF programs are not loaded: no VM had its functions when the recording "
-                      "began");
+                      "its BPF programs are not loaded: no VM that ran at the start had the hooks "
+                      "of this event");
             return;
         }
     }

@@ -28,8 +28,8 @@ int nop5_try(enum probe_way way, struct nop5_trial *trial, struct error *error);
 /* True if the probe did no harm. False also if the trial is inconclusive. */
 bool nop5_is_harmless(const struct nop5_trial *trial);
 
-/* Return 0 if a probe can go to the point. ERROR_UNSUPPORTED if the code there is such a nop, and a
- * probe does harm or may do harm. The first call tries this kernel. */
+/* Return 0 if a probe at the point does no harm. ERROR_UNSUPPORTED if the point has a nop of five
+ * bytes, and nop5_try() did harm or was inconclusive. The first call tries this kernel. */
 int nop5_check(enum probe_way way, const struct probe_point *point, struct error *error);
 
 /*

@@ -2,12 +2,14 @@
 #include "cli/command_line.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/help.h"
 #include "cli/message.h"
 #include "util/alloc.h"
+#include "util/word_list.h"
 
 /* What getopt_long() returns for an option without a letter: FIRST and its index. */
 enum { FIRST = 256 };
@@ -77,6 +79,29 @@ static const struct option_entry *entry_of(const struct command_parser *parser, 
     return NULL;
 }
 
+/* Refuse `word`, which begins no name of an option or the names of several. */
+static int refuse_name(const struct command_parser *parser, const char *word, struct error *error)
+{
+    const char *name = word + strspn(word, "-");
+    size_t size = strcspn(name, "=");
+    int length = (int)(name + size - word);
+    char names[256] = "";
+
+    for (size_t i = 0; i < parser->count; i++) {
+        const struct command_option *option = parser->entries[i].option;
+        char written[64];
+
+        snprintf(written, sizeof(written), "--%s", option->name);
+        if (!strncmp(option->name, name, size))
+            word_list_add(names, sizeof(names), written);
+    }
+    if (!names[0])
+        return error_set(error, ERROR_USAGE, "unknown option '%.*s'", length, word);
+    if (!strncmp("help", name, size))
+        word_list_add(names, sizeof(names), "--help");
+    return error_set(error, ERROR_USAGE, "option '%.*s' is ambiguous: %s", length, word, names);
+}
+
 /* What getopt_long() refused: `found` is '?' or ':', `word` the argument with the option. */
 static int refuse(const struct command_parser *parser, int found, const char *word,
                   struct error *error)
@@ -89,9 +114,8 @@ static int refuse(const struct command_parser *parser, int found, const char *wo
     if (entry)
         return error_set(error, ERROR_USAGE, "--%s takes no argument", entry->option->name);
     if (optopt && optopt < FIRST)
-        return error_set(error, ERROR_USAGE, "there is no option '-%c'", optopt);
-    return error_set(error, ERROR_USAGE,
-                     "there is no option '%s', or more than one option begins so", word);
+        return error_set(error, ERROR_USAGE, "unknown option '-%c'", optopt);
+    return refuse_name(parser, word, error);
 }
 
 static int take_arguments(const struct command_parser *parser, char **arguments, bool after_dashes,
@@ -102,12 +126,12 @@ static int take_arguments(const struct command_parser *parser, char **arguments,
     if (!arguments[0] && !command->arguments)
         return 0;
     if (!command->take_arguments)
-        return error_set(error, ERROR_USAGE, "'%s' is not understood", arguments[0]);
+        return error_set(error, ERROR_USAGE, "unexpected argument '%s'", arguments[0]);
     return command->take_arguments(parser->options, arguments, after_dashes, error);
 }
 
 /* Store what comes before the next argument that is no option. Returns its index, argc at the end;
- * -1 with error, or without one where help is asked for. */
+ * -1 with error; -1 without one for --help. */
 static int parse_options(const struct command_parser *parser, int argc, char **argv,
                          const char *letters, const struct option *names, struct error *error)
 {

@@ -225,8 +225,9 @@ const struct command diff_command = {
     .name = "diff",
     .arguments = "A B",
     .summary = "compare two recordings",
-    .description = "Show what recording B has more or less of than recording A. Without -o, print "
-                   "text. A and B can be anything that 'beamflame report' reads.",
+    .description =
+        "Show what has grown or shrunk from recording A to recording B. Without -o, print "
+        "text. A and B can be anything that 'beamflame report' reads.",
     .groups = diff_option_groups,
     .examples = "beamflame diff old.bfr new.bfr\n"
                 "beamflame diff old.bfr new.bfr --normalize total -o x.html\n",

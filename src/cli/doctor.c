@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame doctor`: what works on this machine and for its VMs, and what would make the rest
- * work. */
+/* `beamflame doctor`: checks this machine and its VMs, and says how to fix what fails. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,8 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "cli/shared_options.h"
+#include "cli/verbose.h"
 #include "os/privileges.h"
 #include "output/json/json.h"
 #include "session/findings.h"
@@ -18,12 +19,14 @@
 struct doctor_options {
     pid_t pid; /* 0: every VM */
     bool json;
+    int assumed_release; /* 0: a VM of an unknown release is not supported */
 };
 
 static const struct command_option option_list[] = {
     {"pid", 'p', "PID", "Check the VM with this process id. The default is every VM of the host.",
      option_set_pid, NULL, offsetof(struct doctor_options, pid)},
-    {"json", 0, NULL, "Print JSON.", option_set_true, NULL, offsetof(struct doctor_options, json)},
+    {"json", 'j', NULL, "Print JSON.", option_set_true, NULL,
+     offsetof(struct doctor_options, json)},
     {0},
 };
 
@@ -90,22 +93,30 @@ static int run(int argc, char **argv)
     machine_checks(&findings);
     probing_checks(&findings, &probing);
     if (options.pid)
-        vm_checks(&findings, options.pid, &probing);
+        vm_checks(&findings, options.pid, options.assumed_release, &probing);
     else
-        vm_checks_all(&findings, &probing);
+        vm_checks_all(&findings, options.assumed_release, &probing);
     result = print(&findings, options.json);
     findings_free(&findings);
     return result;
 }
 
-static const struct option_group groups[] = {{"Options", option_list, 0}, {0}};
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list, offsetof(struct doctor_options, assumed_release)},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
 
 const struct command doctor_command = {
     .name = "doctor",
-    .summary = "say what works on this machine, and what would make the rest work",
+    .summary = "check this machine and its VMs, and say how to fix what fails",
     .description = "Check this machine and its VMs: one line for each check, with what was found "
-                   "and, where it is not ok, what to do. The exit code is that of the worst "
-                   "finding; warnings count as 0.",
+                   "and, where it is not ok, what to do. The exit code is 0 if nothing is missing; "
+                   "1 if no helper process can be started; 3 if PID is not an Erlang VM; 4 if a "
+                   "permission is missing; 5 if the kernel or "
+                   "the VM is not supported. Of several codes, it is the highest. Warnings count "
+                   "as 0.",
     .groups = groups,
     .examples = "beamflame doctor\n"
                 "beamflame doctor -p PID\n"

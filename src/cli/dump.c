@@ -81,8 +81,9 @@ static const struct command_option option_list[] = {
      "Show these sections only. Separate several by commas. The default is all.", set_sections,
      dump_section_names, offsetof(struct dump_options, request.sections)},
     {"top", 't', "N[:METRIC[:SEC]]",
-     "Show only the N processes with the largest METRIC: " TOP_METRICS
-     " in SEC seconds. The default is +reductions in 1 second.",
+     "Show only the N processes with the largest METRIC: " STRUCT_METRICS
+     ". Put + before METRIC to use its growth in SEC seconds: +msgq. The default is +reductions in "
+     "1 second.",
      set_top, NULL},
     {"depth", 'n', "N", "Show only the N youngest frames of each stack.", set_depth, NULL},
     {"json", 'j', NULL, "Print one JSON object.", option_set_true, NULL,
@@ -177,7 +178,8 @@ static int dump_core(const struct dump_options *options, struct error *error)
 
 static int run(int argc, char **argv)
 {
-    struct dump_options options = {.target.warn = message_warning, .request.sections = DUMP_ALL};
+    struct dump_options options = {.target = {.one = true, .warn = message_warning},
+                                   .request.sections = DUMP_ALL};
     struct error error;
     int result;
 

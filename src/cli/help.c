@@ -205,8 +205,8 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_option option_list[] = {
-    {"man", 0, NULL, "Print a manual page, in the language of man.", option_set_true, NULL,
-     offsetof(struct help_options, man)},
+    {"man", 0, NULL, "Print the manual page as roff source: beamflame help --man record | man -l -",
+     option_set_true, NULL, offsetof(struct help_options, man)},
     {0},
 };
 

@@ -23,7 +23,7 @@ struct command_option {
 
 /* Options that belong together. */
 struct option_group {
-    const char *title;                    /* "": that of the group above */
+    const char *title; /* the heading in help; "": none, the group above continues */
     const struct command_option *options; /* the last one has no name */
     size_t target; /* offset in the command's struct of options, for struct command_option */
 };

@@ -16,15 +16,28 @@
 #include "cli/verbose.h"
 #include "os/child.h"
 #include "os/privileges.h"
+#include "profile/events.h"
+#include "session/options.h"
+#include "session/targets.h"
 #include "native/usdt.h"
 #include "util/alloc.h"
 
 struct probes_options {
-    pid_t pid;
-    int assumed_release;
+    struct target_options target; /* the VM */
+    pid_t pid;                    /* of -p */
     struct event_request events[EVENTS_MAX];
     int event_count;
 };
+
+/* The last one counts. */
+static int set_pid(void *target, char *text, struct error *error)
+{
+    struct probes_options *options = target;
+
+    options->target.pids = &options->pid;
+    options->target.pid_count = 1;
+    return option_pid(text, &options->pid, error);
+}
 
 static int add_event(void *target, char *name, struct error *error)
 {
@@ -32,12 +45,17 @@ static int add_event(void *target, char *name, struct error *error)
 
     if (options->event_count == EVENTS_MAX)
         return error_set(error, ERROR_USAGE, "at most %d events can be listed at once", EVENTS_MAX);
-    return event_request_parse(name, &options->events[options->event_count++], error);
+    if (!strcmp(name, "cpu") || !strcmp(name, EVENT_WALL))
+        return error_set(error, ERROR_USAGE,
+                         "event '%s' has no probes; the events with probes are: %s", name,
+                         event_kind_names());
+    return event_request_parse(name, event_kind_names(), &options->events[options->event_count++],
+                               error);
 }
 
 static const struct command_option option_list[] = {
-    {"pid", 'p', "PID", "Examine the VM with this process id.", option_set_pid, NULL,
-     offsetof(struct probes_options, pid)},
+    {"pid", 'p', "PID",
+     "Examine the VM with this process id. The default is the only VM of the host.", set_pid, NULL},
     {"event", 'e', "EVENT",
      "List only this event. May be repeated. The default is every event without a name of its own.",
      add_event, event_kind_names},
@@ -48,12 +66,11 @@ static int check(void *target, struct error *error)
 {
     struct probes_options *options = target;
 
-    if (!options->pid)
-        return error_set(error, ERROR_USAGE, "which VM? (-p PID)");
     if (options->event_count)
         return 0;
     for (const char *const *name = event_kind_list(); *name; name++)
-        if (event_request_parse(*name, &options->events[options->event_count++], error))
+        if (event_request_parse(*name, event_kind_names(), &options->events[options->event_count++],
+                                error))
             return -1;
     return 0;
 }
@@ -161,41 +178,41 @@ static void show_usdt(struct vm *vm)
 
 /* ---- the command ---- */
 
-static int show(const struct probes_options *options, struct error *error)
+static int show_vm(struct vm *vm, const struct probes_options *options, struct error *error)
 {
     struct calibration calibration;
-    struct event_target target;
-    struct code *code;
+    struct code *code = code_new(vm, error);
+    struct event_target target = {.vm = vm, .hooks = code ? hooks_new(vm, code, error) : NULL};
+    int result = target.hooks ? calibrate(&calibration, error) : -1;
 
-    if (child_check_room(error))
-        return -1;
-    target.vm = vm_open(options->pid, options->assumed_release, error);
-    if (!target.vm)
-        return -1;
-    release_option_warn(target.vm);
-    code = code_new(target.vm, error);
-    target.hooks = code ? hooks_new(target.vm, code, error) : NULL;
-    if (!target.hooks || calibrate(&calibration, error)) {
-        hooks_free(target.hooks);
-        code_free(code);
-        vm_close(target.vm);
-        return -1;
+    if (!result) {
+        target.way = calibration.way;
+        show_events(&target, options, &calibration);
+        print_line("%s", "");
+        print_line("Calls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
+                   "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]");
+        show_usdt(vm);
     }
-    target.way = calibration.way;
-    show_events(&target, options, &calibration);
-    print_line("%s", "");
-    print_line("Calls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
-               "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]");
-    show_usdt(target.vm);
     hooks_free(target.hooks);
     code_free(code);
-    vm_close(target.vm);
-    return 0;
+    return result;
+}
+
+static int show(const struct probes_options *options, struct error *error)
+{
+    struct targets targets;
+    int result;
+
+    if (child_check_room(error) || targets_open(&options->target, &targets, error))
+        return -1;
+    result = show_vm(targets.of[0]->vm, options, error);
+    targets_close(&targets);
+    return result;
 }
 
 static int run(int argc, char **argv)
 {
-    struct probes_options options = {0};
+    struct probes_options options = {.target = {.one = true, .warn = message_warning}};
     struct error error;
     int result;
 
@@ -207,7 +224,8 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"Options", option_list, 0},
-    {RELEASE_OPTION_TITLE, release_option_list, offsetof(struct probes_options, assumed_release)},
+    {RELEASE_OPTION_TITLE, release_option_list,
+     offsetof(struct probes_options, target.assumed_release)},
     VERBOSE_OPTION_GROUP,
     {0},
 };

@@ -230,8 +230,8 @@ static const char *or_dash(const char *text)
     return text && text[0] ? text : "-";
 }
 
-/* The arguments that the user gave to `erl` or to a release. It starts the VM with its own before
- * them, each group behind "--" (erts/etc/common/erlexec.c, main(); OTP 27.3.4.1). */
+/* The arguments that the user gave to `erl` or to a release. `erlexec` puts its own arguments
+ * before them, each group behind "--" (erts/etc/common/erlexec.c, main(); OTP 27.3.4.1). */
 static const char *own_arguments(const char *command)
 {
     const char *own = or_dash(command);

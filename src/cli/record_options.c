@@ -80,6 +80,15 @@ static int set_duration(void *target, char *text, struct error *error)
                           &((struct record_options *)target)->recorder.duration, error);
 }
 
+static const char *event_names(void)
+{
+    static char names[256];
+
+    if (!names[0])
+        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
+    return names;
+}
+
 static int add_event(struct session_options *session, const char *name, struct error *error)
 {
     struct event_request request;
@@ -92,7 +101,7 @@ static int add_event(struct session_options *session, const char *name, struct e
         session->wall = true;
         return 0;
     }
-    if (event_request_parse(name, &request, error))
+    if (event_request_parse(name, event_names(), &request, error))
         return -1;
     for (int i = 0; i < session->event_count; i++)
         if (!strcmp(session->events[i].name, name))
@@ -102,15 +111,6 @@ static int add_event(struct session_options *session, const char *name, struct e
                          EVENTS_MAX);
     session->events[session->event_count++] = request;
     return 0;
-}
-
-static const char *event_names(void)
-{
-    static char names[256];
-
-    if (!names[0])
-        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
-    return names;
 }
 
 static int add_events(void *target, char *list, struct error *error)
@@ -214,7 +214,8 @@ static const struct command_option recording_list[] = {
      set_wall_frequency, NULL},
     {"top", 0, "N[:METRIC[:SEC]]",
      "Limit event wall to the N processes with the largest METRIC. They are chosen anew every SEC "
-     "seconds, 10 by default. METRIC is one of " TOP_METRICS ". The default is +reductions.",
+     "seconds, 10 by default. METRIC is one of " STRUCT_METRICS
+     ". Put + before METRIC to use its growth: +msgq. The default is +reductions.",
      set_top, NULL},
     {"budget", 0, "PERCENT",
      "Limit the cost of probes to this share of the VM's CPU time. The default is 1.", set_budget,
@@ -227,9 +228,8 @@ static const struct command_option recording_list[] = {
      "tables, its ports.",
      set_node_metrics, dump_node_section_names},
     {"kernel-addresses", 0, NULL,
-     "Record the addresses of kernel functions, which are 0 otherwise: they say where the kernel "
-     "is "
-     "in memory (KASLR). For root.",
+     "Record addresses of kernel functions. By default they are recorded as 0, because they reveal "
+     "where the kernel is in memory (KASLR). Needs root.",
      set_kernel_addresses, NULL},
     {"clock", 0, "CLOCK",
      "Take CPU samples by this clock. The default, cpu-clock, is a timer of the kernel; cycles and "
@@ -337,7 +337,7 @@ static int set_holdoff(void *target, char *text, struct error *error)
 static const struct command_option trigger_list[] = {
     {"trigger", 0, "CONDITION",
      "Record only around the moment when CONDITION becomes true, into files named as with --loop. "
-     "May be repeated; one true condition is enough. CONDITION is cpu>PERCENT% (of all "
+     "If given more than once, one true condition suffices. CONDITION is cpu>PERCENT% (of all "
      "schedulers), gc>PERCENT% (of the CPU time), memory>BYTES (resident), runq>N, METRIC>N (of "
      "any process), process WHO METRIC>N, or exit (the node ends). METRIC is one of " STRUCT_METRICS
      ".",
@@ -355,7 +355,7 @@ static const struct command_option trigger_list[] = {
 /* ---- all of them ---- */
 
 const struct option_group record_option_groups[] = {
-    {"Which VMs (without these: the only one of this host)", target_list, 0},
+    {"Which VMs (default: the only VM of this host)", target_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct record_options, targets.assumed_release)},
     {"What to record", recording_list, 0},
@@ -383,7 +383,7 @@ int record_take_arguments(void *target, char **arguments, bool after_dashes, str
         return 0;
     if (!after_dashes)
         return error_set(error, ERROR_USAGE,
-                         "'%s' is not understood; a command to start and profile goes behind --",
+                         "unknown command '%s'; to start and profile a program, write -- before it",
                          arguments[0]);
     while (arguments[count])
         count++;

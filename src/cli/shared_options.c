@@ -76,12 +76,12 @@ const struct command_option selection_option_list[] = {
     {"status", 0, "STATUS,...",
      "Select processes in one of these states: running, runnable, waiting, idle, blocked, "
      "suspended, exiting, garbage_collecting, free. Idle processes wait for any message in their "
-     "main loop, blocked ones inside a call; waiting selects both, and those of which it is not "
-     "known.",
+     "main loop, blocked ones inside a call. waiting selects idle, blocked, and all other waiting "
+     "processes.",
      add_statuses, NULL},
     {"include", 'I', "REGEX",
      "Select stacks with a frame that matches this extended regular expression. Root frames "
-     "count. Where it is repeated, one match is enough.",
+     "count. If given more than once, one match suffices.",
      add_include, NULL},
     {"exclude", 'X', "REGEX", "Leave out stacks with a frame that matches. May be repeated.",
      add_exclude, NULL},
@@ -89,10 +89,8 @@ const struct command_option selection_option_list[] = {
 };
 
 const struct command_option time_option_list[] = {
-    {"from", 0, "SEC", "Select samples from this second after the start of the recording on.",
-     set_from, NULL},
-    {"to", 0, "SEC", "Select samples before this second after the start of the recording.", set_to,
-     NULL},
+    {"from", 0, "SEC", "Leave out samples before second SEC of the recording.", set_from, NULL},
+    {"to", 0, "SEC", "Leave out samples from second SEC of the recording on.", set_to, NULL},
     {0},
 };
 
@@ -190,21 +188,21 @@ static int set_max_memory(void *target, char *text, struct error *error)
 const struct command_option memory_option_list[] = {
     {"max-memory", 0, "BYTES",
      "Take at most this much memory: bytes, or a number with k, M or G. The default is 256M. "
-     "Beyond "
-     "it, new stacks lose their callers, and processes are not told apart.",
+     "Beyond it, new stacks lose their callers, and new processes are counted as one.",
      set_max_memory, NULL},
     {0},
 };
 
 const struct command_option view_option_list[] = {
     {"group-by", 0, "KEY,...",
-     "Put these root frames below each stack, the first key outermost. The default is name.",
+     "Group stacks by these keys: each adds a root frame, the first key at the root. The default "
+     "is name.",
      set_group_by, grouping_key_names},
     {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
      option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
     {"idle", 0, NULL,
-     "Show idle processes in graphs and tables of event wall, too. They wait for any message in "
-     "their main loop. Without this option or --status they are left out.",
+     "Also show idle processes, which wait for any message in their main loop, in graphs and "
+     "tables of event wall. By default they are left out, unless --status selects them.",
      option_set_true, NULL, offsetof(struct output_options, settings.idle)},
     {0},
 };
@@ -252,9 +250,9 @@ static int add_name_key(void *target, char *text, struct error *error)
 
 const struct command_option name_option_list[] = {
     {"name-by", 0, "KEY[/ELEMENT]",
-     "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. With "
-     "ELEMENT, by this element of a tuple, 1 is the first, or by this key of a map. May be "
-     "repeated; the first key that a process has counts.",
+     "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. "
+     "ELEMENT is the position in a tuple, counted from 1, or a key of a map. If several --name-by "
+     "are given, the first key that the process has is used.",
      add_name_key, NULL},
     {0},
 };

@@ -361,11 +361,11 @@ static void find_exit_continue(struct hooks *hooks, struct function_set *found)
 
 const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_SCHEDULE_OUT] = {"erts_schedule", HOOK_BY_CALLER,
-                           "the function from which the JIT's scheduler loop gets processes",
+                           "the function that the JIT's scheduler loop calls to get a process",
                            hook_find_schedule},
     [HOOK_SCHEDULE_IN] =
         {"copy_in_registers", HOOK_BY_CALLER,
-         "the function to which the JIT's scheduler loop passes a new process and the X registers",
+         "the function that the JIT's scheduler loop calls with a new process and the X registers",
          hook_find_copy_in},
     [HOOK_WAKE] = {"erts_schedule_process", HOOK_BY_CODE,
                    "the function below erts_queue_proc_message that takes a process, its state and "
@@ -376,21 +376,21 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
                           "state and a flag, and changes the state",
                           hook_find_wake_signal},
     [HOOK_ENQUEUE] = {"select_enqueue_run_queue", HOOK_BY_CODE,
-                      "the function to which erts_schedule_process passes its process, and that "
-                      "erts_schedule calls too or that ends a list with the process",
+                      "the function that erts_schedule_process calls with its process, and that "
+                      "erts_schedule calls too or that appends the process to a list",
                       hook_find_enqueue},
     [HOOK_GC] = {"garbage_collect", HOOK_BY_CALLER,
-                 "the function to which erts_garbage_collect_nobump, called by the JIT, passes its "
-                 "arguments",
+                 "the function that erts_garbage_collect_nobump, which the JIT's code calls, calls "
+                 "with its own arguments",
                  find_collect},
-    [HOOK_GC_HIBERNATE] =
-        {"erts_garbage_collect_hibernate", HOOK_BY_CODE,
-         "the function below erlang:hibernate/3 that charges the process for a call with (p, 1)",
-         find_collect_hibernate},
-    [HOOK_FRAGMENT] =
-        {"erts_heap_alloc", HOOK_BY_CODE,
-         "the function to which setelement/3 passes its process, and that returns a heap fragment",
-         find_fragment},
+    [HOOK_GC_HIBERNATE] = {"erts_garbage_collect_hibernate", HOOK_BY_CODE,
+                           "the function below erlang:hibernate/3 that calls a function with "
+                           "(process, 1) and charges the process for the call",
+                           find_collect_hibernate},
+    [HOOK_FRAGMENT] = {"erts_heap_alloc", HOOK_BY_CODE,
+                       "the function that setelement/3 calls with its process, and that adds a "
+                       "heap fragment to the process",
+                       find_fragment},
     [HOOK_SEND] = {"erts_queue_proc_message", HOOK_BY_CODE,
                    "the function that enif_send calls, and that stores its last argument and the "
                    "sender's pid in a message",
@@ -400,16 +400,16 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
          "the function that follows erts_queue_proc_message and calls the same function",
          find_send_many},
     [HOOK_QUEUE] = {"erts_proc_sig_queue_try_enqueue_to_buffer", HOOK_BY_CODE,
-                    "the function to which erts_queue_proc_message and erts_queue_proc_messages "
-                    "pass their messages",
+                    "the function that erts_queue_proc_message and erts_queue_proc_messages call "
+                    "with their messages",
                     find_queue},
     [HOOK_RECEIVE] = {"beam_jit_remove_message", HOOK_BY_CALLER,
-                      "the function to which code with a receive passes the JIT's state",
+                      "the function that Erlang code with a receive calls with the JIT's state",
                       find_receive},
     [HOOK_COPY] = {"copy_struct_x", HOOK_BY_CALLER,
-                   "the function to which enif_make_copy passes its term", find_copy},
+                   "the function that enif_make_copy calls with its term", find_copy},
     [HOOK_SPAWN] = {"erl_create_process", HOOK_BY_CALLER,
-                    "the function to which erlang:spawn/3 passes its arguments", find_create},
+                    "the function that erlang:spawn/3 calls with its arguments", find_create},
     [HOOK_EXIT] = {"erts_do_exit_process", HOOK_BY_CALLER,
                    "the function that the JIT's normal_exit calls with the reason 'normal'",
                    find_exit},
@@ -418,26 +418,27 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
          "the function that the JIT's continue_exit and erts_do_exit_process call",
          find_exit_continue},
     [HOOK_DIRTY_NIF] = {"erts_call_dirty_nif", HOOK_BY_CODE,
-                        "the function to which erts_schedule's C caller passes a process, and that "
+                        "the function that erts_schedule's C caller calls with a process, and that "
                         "sets the scheduler's current NIF",
                         hook_find_dirty_nif},
     [HOOK_DIRTY_BIF] = {"erts_call_dirty_bif", HOOK_BY_CODE,
-                        "the function to which erts_schedule's C caller passes a process, and that "
+                        "the function that erts_schedule's C caller calls with a process, and that "
                         "sets no current NIF",
                         hook_find_dirty_bif},
     [HOOK_AUX_WORK] = {"handle_aux_work", HOOK_BY_CALLER,
-                       "the function to which erts_schedule passes the scheduler's aux_work_data, "
+                       "the function that erts_schedule calls with the scheduler's aux_work_data, "
                        "and that resets a field of it",
                        hook_find_aux_work},
     [HOOK_CHECK_IO] = {"erts_check_io", HOOK_BY_CALLER,
-                       "the function that erts_schedule calls with the lowest time that exists",
+                       "the function that erts_schedule calls with the lowest 64-bit number as its "
+                       "time limit (no limit)",
                        hook_find_check_io},
     [HOOK_SCHED_WAIT] = {"scheduler_wait", HOOK_BY_CALLER,
                          "the function that erts_schedule calls, and that calls handle_aux_work "
                          "and erts_check_io, as erts_schedule does",
                          hook_find_scheduler_wait},
     [HOOK_FULL_SWEEP] = {"full_sweep_heaps", HOOK_BY_CALLER,
-                         "the function to which garbage_collect and erts_garbage_collect_hibernate "
-                         "pass the process and a new heap",
+                         "the function that garbage_collect and erts_garbage_collect_hibernate "
+                         "call with the process and a new heap",
                          hook_find_full_sweep},
 };

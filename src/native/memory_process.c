@@ -367,7 +367,8 @@ static bool process_read(struct memory *memory, uint64_t address, void *buffer, 
     return size == 0 || is_same_memory(process);
 }
 
-/* Read those of at most SPANS spans that are mapped. Some are not filled. */
+/* Read the spans that are mapped. There are at most SPANS, and not all of their pages are filled.
+ */
 static void read_mapped(struct process_memory *process, struct memory_span *spans, size_t count)
 {
     struct memory_span mapped[SPANS];

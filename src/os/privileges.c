@@ -30,8 +30,8 @@ static const uint64_t RECORD = CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) |
 static const uint64_t START = CAPABILITY(CAP_SYSLOG) | CAPABILITY(CAP_SYS_RESOURCE) |
                               CAPABILITY(CAP_SYS_NICE) | CAPABILITY(CAP_SYS_ADMIN);
 
-/* Leave no right to programs that are started. The kernel permits this to who has CAP_SETPCAP;
- * PR_SET_NO_NEW_PRIVS makes it needless for others. */
+/* Leave no right to programs that are started. The kernel permits this with CAP_SETPCAP.
+ * Without CAP_SETPCAP, PR_SET_NO_NEW_PRIVS is enough. */
 static void bound(void)
 {
     for (unsigned long number = 0; prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; number++)
@@ -62,7 +62,7 @@ void privileges_observe(void)
     keep(START | RECORD | FILES, "observe");
 }
 
-/* True if recording goes on without CAP_SYS_ADMIN. */
+/* True if recording continues without CAP_SYS_ADMIN. */
 static bool needs_no_admin(void)
 {
     static const uint64_t instead =

@@ -133,7 +133,7 @@ int process_missing(pid_t pid, struct error *error)
                      process_numbers_are_the_hosts() ? "" : " in this pid namespace");
 }
 
-/* Go on to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL
+/* Skip to field `number` of /proc/PID/stat, numbered as in proc(5), from a field before it. NULL
  * if there are fewer. */
 static const char *skip_fields(const char *field, int from, int number)
 {

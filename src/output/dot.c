@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who sends to whom, or wakes whom, as a graph in the language of graphviz: `dot -Tsvg x.dot`. The
+ * Who sends to whom, or wakes whom, as source of graphviz: `dot -Tsvg x.dot`. The
  * values of an edge are also there as numbers, in attributes that graphviz does not know and
  * ignores:
  *
@@ -127,7 +127,7 @@ static void put_wakes(const struct dot *dot, const uint64_t *values, double seco
 /* ---- the graph ---- */
 
 /* Write two lines: "shop@web-1, pid 4711, OTP 27" and
- * "msg in 10.0 s; width: count; red: long in the queue". */
+ * "msg in 10.0 s; width: count; red: waited long in the message queue". */
 static void put_title(const struct dot *dot, double seconds, size_t shown, size_t count)
 {
     const struct profile *profile = dot->source.profile;
@@ -142,9 +142,9 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
     put_text(dot->file, line.data, line.size);
     fputs("\\n", dot->file);
     line.size = 0;
-    buffer_format(&line, "%s in %.1f s; width: %s; red: long in the %squeue",
+    buffer_format(&line, "%s in %.1f s; width: %s; red: waited long in the %s queue",
                   profile_text(profile, event->name), seconds, dot->weight.name,
-                  dot->traffic.is_msg ? "" : "run ");
+                  dot->traffic.is_msg ? "message" : "run");
     if (!count)
         buffer_text(&line, "; none seen");
     if (shown < count)

@@ -123,7 +123,7 @@ void stack_lines_add(struct stack_lines *lines, const struct view_frame *frames,
 
 /* ---- lines in order ---- */
 
-/* The line that ends at a node, or all lines that go on behind it. */
+/* The line that ends at a node, or all lines that continue behind it. */
 struct line_entry {
     uint32_t node;
     bool goes_on;

@@ -69,7 +69,7 @@ const char *dump_table_protection_name(enum table_protection protection);
 
 void dump_tables_free(struct dump_tables *tables);
 void dump_tables_add(struct dump_tables *tables, const struct dump_table *table);
-/* Sort by memory, the largest first; tables of which it is not known come last. */
+/* Sort by memory, the largest first. Tables of unknown size come last. */
 void dump_tables_sort(struct dump_tables *tables);
 
 /* ---- ports and sockets ---- */
@@ -101,7 +101,7 @@ struct dump_port {
 };
 
 struct dump_ports {
-    string_id unknown;    /* why ports are not known; 0: they are known */
+    string_id unknown;    /* the reason why the ports were not read; 0: they were */
     string_id no_sockets; /* the same for sockets */
     struct dump_port *ports;
     size_t count, room;

@@ -135,8 +135,8 @@ struct target_entry {
     string_id host;   /* only in a recording of several hosts; else its header has the host */
 };
 
-/* Process status, as process_info(status) names it. Idle and blocked processes are waiting ones of
- * which it is known what they wait for (symbol/waiting.h). */
+/* Process status, as process_info(status) names it. A waiting process is
+ * idle or blocked if its stack shows what it waits for (symbol/waiting.h). */
 enum process_status {
     STATUS_NONE = 0, /* no process ran */
     STATUS_RUNNING,

@@ -102,7 +102,7 @@ int recording_put_summary(struct recording_writer *writer, const struct profile 
                           const struct event_summary *summary, struct error *error);
 
 /* Set the totals of an event's values in a target, which the samples of this event and target then
- * add up to for who reads them (profile/value_scales.h). They replace those that were set before.
+ * add up to when they are read (profile/value_scales.h). They replace those that were set before.
  * Written at each flush and at the end. */
 void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
                           const uint64_t totals[EVENT_VALUES]);

@@ -22,8 +22,9 @@
 
 enum {
     TIME_LENGTH = 15,
-    /* Seconds that a name may be later than its segment. If the clock was set back, all names of
-     * hours or days can be taken, and only some of each hour are tried. */
+    /* If a name exists, later seconds are tried: each of the first LATER_MAX. The names of hours or
+     * days exist after the clock was set back, so TRIED_OF_HOUR seconds of each later hour are
+     * tried. */
     LATER_MAX = 3600,
     HOUR = 3600,
     HOURS_MAX = 24 * 60,

@@ -55,8 +55,8 @@ static struct seen *find(const struct arrivals *arrivals, pid_t pid)
     return bsearch(&pid, arrivals->seen, arrivals->count, sizeof(*arrivals->seen), compare);
 }
 
-/* True if what was known of a process still holds. Programs that are no VM are many, and told apart
- * by their executables only. */
+/* True if what was known of a process still holds. Most programs are no VMs; a change of their
+ * executable is enough to notice. */
 static bool is_same(const struct seen *before, const struct seen *now)
 {
     return before && before->executable.device == now->executable.device &&

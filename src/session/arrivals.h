@@ -13,10 +13,10 @@ struct arrivals;
 struct arrivals *arrivals_new(const struct targets *targets);
 void arrivals_free(struct arrivals *arrivals);
 
-/* Look for VMs that are no targets and were not given up. Return their pids, `*count` of them; the
- * caller frees them. NULL if there are none, or if the last look was so recent that another one
- * would take more than half a percent of a CPU. Only executables that are new since then are read.
- */
+/* Return the pids of the VMs that have arrived, `*count` of them, without targets and VMs that were
+ * given up. The caller frees them. NULL if there are none, or if the last look was so recent that
+ * another one would take more than half a percent of a CPU. A look reads only executables that are
+ * new since the last one. */
 pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count);
 
 /* The seconds since a VM was seen first, with the executable that it has. */

@@ -12,8 +12,12 @@ void machine_checks(struct findings *findings);
 
 /* ---- what can be profiled of a VM ---- */
 
+/* Both treat a VM that is newer than all known releases as `assumed_release`; 0: as not supported.
+ */
+
 /* Check the VM with this pid. */
-void vm_checks(struct findings *findings, pid_t pid, const struct probing *probing);
+void vm_checks(struct findings *findings, pid_t pid, int assumed_release,
+               const struct probing *probing);
 
 /* Check every VM of the host. */
-void vm_checks_all(struct findings *findings, const struct probing *probing);
+void vm_checks_all(struct findings *findings, int assumed_release, const struct probing *probing);

@@ -33,7 +33,7 @@ struct vm_cpu_time {
     size_t count, room;
     uint64_t began;     /* ns, start of the window */
     uint64_t accounted; /* by the kernel so far */
-    double due;         /* accounted time that samples still get; < 0: they got it in advance */
+    double due; /* accounted, not yet in samples; < 0: samples have more than was accounted */
     double accounted_since, sampled; /* since the start; bases of all samples */
     double counted;                  /* by the clock for all samples, in its unit */
     bool ended;                      /* the VM has no account then: samples keep their bases */

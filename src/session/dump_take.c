@@ -201,8 +201,8 @@ static void look_again(struct dump_taker *taker, bool patient)
     }
 }
 
-/* Add the processes that neither came to rest nor were sampled: their threads wait in the kernel,
- * or for a CPU. */
+/* Add the processes that did not stop running and were not sampled: their threads wait in the
+ * kernel, or for a CPU. */
 static void add_without_stack(struct dump_taker *taker)
 {
     for (size_t i = 0; i < taker->running_count; i++) {

@@ -303,8 +303,8 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
     return profile_stack(profile, stack, profile_frame(profile, &frame));
 }
 
-/* The status of a part of the sample. A process that is scheduled again was off because it waited,
- * and what it waited for may be told by its stack. Its queue has what woke it. */
+/* The status of a part of the sample. A process that is scheduled again was off because it waited.
+ * Its stack may show what it waited for. Its queue has what woke it. */
 static enum process_status status_of_part(struct events *events, const struct sample *sample,
                                           enum process_status status)
 {
@@ -415,7 +415,7 @@ void events_forget(struct events *events, const struct target *target)
     events->held_count = kept;
 }
 
-/* Add what was counted in a target, and let its samples add up to that. */
+/* Add the counts of a target to the summary. Set the totals that the target's samples add up to. */
 static void add_summary(const struct events *events, const struct target *target, int event,
                         struct event_summary *summary, struct event_histogram *histograms,
                         struct event_tally *tallies, struct segment *segment)

@@ -148,22 +148,23 @@ static void check_symbols(struct findings *findings)
 static void check_numbers(struct findings *findings)
 {
     if (process_numbers_are_the_hosts())
-        findings_ok(findings, "pid namespace", "that of the host");
+        findings_ok(findings, "pid namespace", "the host's");
     else
         findings_missing(findings, "pid namespace", ERROR_UNSUPPORTED,
                          "run beamflame in the " PROCESS_NUMBERS_OF_HOST,
-                         "that of a container: samples carry process ids of the host");
+                         "a container's: samples carry process ids of the host");
 }
 
 static void check_processes(struct findings *findings)
 {
+    static const char check[] = "helper processes";
     int code = child_room();
 
     if (code)
-        findings_missing(findings, "processes", ERROR_FAILED, CHILD_ADVICE,
-                         "those that read a VM can't be started: %s", strerror(code));
+        findings_missing(findings, check, ERROR_FAILED, CHILD_ADVICE, "can't be started: %s",
+                         strerror(code));
     else
-        findings_ok(findings, "processes", "those that read a VM can be started");
+        findings_ok(findings, check, "can be started");
 }
 
 /* ---- speed ---- */
@@ -183,7 +184,7 @@ static void check_rate(struct findings *findings)
                          "take long",
                          value, DEFAULT_HZ);
     else
-        findings_ok(findings, check, "%ld: -F can be up to this", value);
+        findings_ok(findings, check, "%ld: the highest -F", value);
 }
 
 /* Clocks that are read without leaving the CPU, and without leaving a virtual machine. */

@@ -265,9 +265,8 @@ static bool find_room(struct session *session, uint32_t *ret_number)
     *ret_number = free_number(session->targets);
     full = *ret_number >= session->room;
     if (full && !session->is_full)
-        session->options->warn("VMs that start now are not profiled: there is room for %u; the "
-                               "places of those that have ended are free when the next segment of "
-                               "--loop begins",
+        session->options->warn("no room for more than %u VMs: VMs that start now are not "
+                               "profiled until the next segment of --loop",
                                session->room);
     session->is_full = full;
     return !full;

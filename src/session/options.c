@@ -25,8 +25,10 @@ static int parse_metric(const char *text, struct top_option *top, struct error *
     top->by_growth = *text == '+';
     if (metric_find(text + top->by_growth, &top->metric) && process_top_ranks(top->metric))
         return 0;
-    return error_set(error, ERROR_USAGE, "--top can't choose by '%s', but by %s", text,
-                     TOP_METRICS);
+    return error_set(
+        error, ERROR_USAGE,
+        "--top can't choose by '%s', but by %s; put + before METRIC to use its growth: +msgq", text,
+        STRUCT_METRICS);
 }
 
 int top_option_parse(char *text, struct top_option *top, struct error *error)

@@ -20,7 +20,6 @@
 /* For help texts and messages. */
 #define STRUCT_METRICS                                                                             \
     "reductions, msgq, mbuf, heap, stack, young, old, bin_vheap, bin_old_vheap or minor_gcs"
-#define TOP_METRICS STRUCT_METRICS ", or with + before it its growth (+msgq)"
 
 struct top_option {
     size_t count; /* 0: not given */
@@ -41,6 +40,7 @@ struct target_options {
     pid_t *pids;
     size_t pid_count, pid_room;
     bool all;            /* every VM of the host */
+    bool one;            /* the command has no -a: messages do not offer it */
     char **command;      /* start this and profile it; NULL: none */
     const char *user;    /* runs the command; NULL: see session/command.h */
     int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */

@@ -2,7 +2,7 @@
 /*
  * When the recorder ran. Where it did not for seconds, and no sample is of that time either, the
  * machine stood still, or this process was stopped: nothing is known of that time. Samples that the
- * kernel took while this process only waited for a CPU show that the machine went on.
+ * kernel took while this process only waited for a CPU show that the machine ran.
  */
 #pragma once
 

@@ -166,7 +166,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, siz
     return -1;
 }
 
-static int too_many(const pid_t *pids, size_t count, struct error *error)
+static int too_many(const pid_t *pids, size_t count, bool one, struct error *error)
 {
     char list[256] = "";
     size_t used = 0;
@@ -174,12 +174,12 @@ static int too_many(const pid_t *pids, size_t count, struct error *error)
     for (size_t i = 0; i < count && used < sizeof(list) - 12; i++)
         used += (size_t)snprintf(list + used, sizeof(list) - used, " %d", pids[i]);
     return error_set(error, ERROR_USAGE,
-                     "%zu Erlang VMs are running:%s; choose with -p PID, or -a for all ('beamflame "
-                     "ps' lists them)",
-                     count, list);
+                     "%zu Erlang VMs are running:%s; choose with -p PID%s ('beamflame ps' lists "
+                     "them)",
+                     count, list, one ? "" : ", or -a for all");
 }
 
-static int open_found(struct targets *targets, struct error *error)
+static int open_found(struct targets *targets, bool one, struct error *error)
 {
     size_t count = 0, refused = 0;
     pid_t *pids = find_beams(targets, &count, &refused, error);
@@ -193,7 +193,7 @@ static int open_found(struct targets *targets, struct error *error)
     else if (targets->all)
         result = add_all(targets, pids, count, refused, error);
     else if (count > 1)
-        result = too_many(pids, count, error);
+        result = too_many(pids, count, one, error);
     else
         result = add(targets, pids[0], error);
     free(pids);
@@ -265,7 +265,7 @@ int targets_open(const struct target_options *options, struct targets *targets, 
     if (options->command)
         result = open_command(options, targets, error);
     else if (!options->pid_count)
-        result = open_found(targets, error);
+        result = open_found(targets, options->one, error);
     for (size_t i = 0; i < options->pid_count && !result; i++)
         result = add(targets, options->pids[i], error);
     if (stop_requested)

@@ -79,8 +79,8 @@ static void add_changes(struct findings *findings, const char *check, pid_t pid,
 
     if (holder)
         findings_warning(findings, check, "run this again when no profiler runs",
-                         "%llu places differ from their files; probes may be attached now, by "
-                         "process %d (%s): %s%s",
+                         "%llu runs of bytes differ from their files; process %d (%s) may have "
+                         "probes attached: %s%s",
                          changes, (int)holder, name, list->text.data, more);
     else if (breakpoints == changes)
         findings_warning(findings, check,
@@ -92,8 +92,8 @@ static void add_changes(struct findings *findings, const char *check, pid_t pid,
         findings_warning(findings, check,
                          "find what has changed them (breakpoints are cc); a restart of the node "
                          "removes the changes",
-                         "%llu places differ from their files, %llu by a breakpoint: %s%s", changes,
-                         breakpoints, list->text.data, more);
+                         "%llu runs of bytes differ from their files, %llu by a breakpoint: %s%s",
+                         changes, breakpoints, list->text.data, more);
 }
 
 static void code_check(struct findings *findings, const char *check, pid_t pid,
@@ -159,12 +159,16 @@ static void add_error(struct findings *findings, const char *check, const struct
 
 static void check_release(struct findings *findings, struct vm *vm)
 {
-    char node[256];
+    char node[256], assumption[256];
 
     vm_node_name(vm, node, sizeof(node));
+    vm_assumption(vm, assumption, sizeof(assumption));
     findings_ok(findings, subject(vm->pid, "").text, "%s: OTP %d, erts %s, %s, %u schedulers", node,
                 vm->build.otp_release, vm->build.erts, vm->build.jit ? "JIT" : "interpreter",
                 vm->scheduler_counts[VM_SCHEDULER_NORMAL]);
+    if (assumption[0])
+        findings_warning(findings, subject(vm->pid, "release").text, "update beamflame", "%s",
+                         assumption);
     findings_ok(findings, subject(vm->pid, "layout").text, "%s; checked on the running VM",
                 vm->layout_from_dwarf ? "from its debug information"
                                       : "from the table of its release");
@@ -239,7 +243,7 @@ static void check_events(struct findings *findings, const struct event_target *t
     for (const char *const *name = event_kind_list(); *name; name++) {
         const struct subject check = subject(target->vm->pid, *name);
 
-        if (event_request_parse(*name, &request, &error) ||
+        if (event_request_parse(*name, event_kind_names(), &request, &error) ||
             event_sites_find(target, &request, &places, &error))
             findings_warning(findings, check.text, "record other events; report this VM's build",
                              "%s", error.text);
@@ -293,10 +297,11 @@ static void check_container(struct findings *findings, pid_t pid)
     findings_ok(findings, subject(pid, "container").text, "%s", id[0] ? id : "none");
 }
 
-void vm_checks(struct findings *findings, pid_t pid, const struct probing *probing)
+void vm_checks(struct findings *findings, pid_t pid, int assumed_release,
+               const struct probing *probing)
 {
     struct error error;
-    struct vm *vm = vm_open(pid, 0, &error);
+    struct vm *vm = vm_open(pid, assumed_release, &error);
 
     if (!vm) {
         add_error(findings, subject(pid, "").text, &error);
@@ -317,11 +322,12 @@ void vm_checks(struct findings *findings, pid_t pid, const struct probing *probi
 /* ---- every VM ---- */
 
 /* Return true if the VM has not ended meanwhile; else there is no finding. */
-static bool check_if_it_lives(struct findings *findings, pid_t pid, const struct probing *probing)
+static bool check_if_it_lives(struct findings *findings, pid_t pid, int assumed_release,
+                              const struct probing *probing)
 {
     size_t before = findings->count;
 
-    vm_checks(findings, pid, probing);
+    vm_checks(findings, pid, assumed_release, probing);
     if (process_exists(pid))
         return true;
     findings_cut(findings, before);
@@ -350,7 +356,7 @@ static void check_that_none_is_hidden(struct findings *findings, size_t not_perm
         findings_ok(findings, check, "none runs on this host");
 }
 
-void vm_checks_all(struct findings *findings, const struct probing *probing)
+void vm_checks_all(struct findings *findings, int assumed_release, const struct probing *probing)
 {
     size_t count = 0, vms = 0, not_permitted = 0;
     struct error error;
@@ -361,7 +367,7 @@ void vm_checks_all(struct findings *findings, const struct probing *probing)
         int identified = vm_identify(pids[i], &build, &error);
 
         if (identified == 1) {
-            vms += check_if_it_lives(findings, pids[i], probing);
+            vms += check_if_it_lives(findings, pids[i], assumed_release, probing);
         } else if (identified < 0 && error.code == ERROR_PERMISSION) {
             not_permitted++;
         }

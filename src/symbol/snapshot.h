@@ -25,9 +25,8 @@ struct snapshot {
 /* False if the bytes are not a complete sample. `data` must be aligned to 8 bytes. */
 bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size);
 
-/* Rebuild the structs of which the sample contains only single words. The regions with words
- * become regions with the whole structs (`process_size` bytes of Process), with zeros between the
- * words. */
+/* Rebuild Process and ErtsSchedulerData if the sample contains only single words of them. Their
+ * regions become whole structs (`process_size` bytes of Process), with zeros between the words. */
 void snapshot_expand(struct snapshot *snapshot, const struct wire_words *process_words,
                      size_t process_size, const struct wire_words *scheduler_words);
 

@@ -79,9 +79,9 @@ struct unwinder;
 struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi);
 void unwinder_free(struct unwinder *unwinder);
 
-/* True if a process that does not run continues at Process.i. Otherwise Process.current names what
- * it does next. That is so for a process that hibernates or has not run yet (run_process takes the
- * function from its registers), and in a BIF that will be called again. */
+/* True if a process that does not run continues at Process.i. False if it calls the
+ * function of Process.current next: it hibernates, or has not run yet (run_process takes the
+ * function from its registers), or is in a BIF that will be called again. */
 bool unwind_goes_on_at(struct code *code, uint64_t i);
 
 /* The result is valid until the next call. */

@@ -15,7 +15,7 @@
  */
 
 /* Main loops: a process whose leaf is one of them has nothing to do. Most take any message. The
- * others take all that their process can be asked for. */
+ * others take every request that their process knows. */
 static const char *const main_loops[] = {
     /* behaviours */
     "gen_server:loop/",

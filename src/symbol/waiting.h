@@ -22,7 +22,7 @@ struct waiting {
 void waiting_reset(struct waiting *waiting);
 
 /* The status of a process that waits with this stack: STATUS_IDLE, STATUS_BLOCKED, or
- * STATUS_WAITING if it can't be told. `has_messages`: its queue has messages, which its receive
- * does not take. */
+ * STATUS_WAITING if the stack does not show which. `has_messages`: its queue has messages, which
+ * its receive does not take. */
 enum process_status waiting_status(struct waiting *waiting, const struct profile *profile,
                                    stack_id stack, bool has_messages);

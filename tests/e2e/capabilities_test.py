@@ -168,7 +168,7 @@ class Capabilities(unittest.TestCase):
         self.assertGreater(len(done.stdout), 100)
 
     def test_user_who_sees_no_vm_is_told_what_that_takes(self):
-        """Without -p, a user who can't see the VMs of others is told what that takes."""
+        """Without -p, the message says what a user lacks who can't see the VMs of others."""
         script = 'mount --bind "$1" /proc/$2 && shift 2 && exec "$@"'
         hide = beamflame.folder(self.addCleanup)
         command = [self.binary, "-q", "-d", "1", "-o", "/dev/null", "--format", "bfr"]

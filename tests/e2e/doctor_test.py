@@ -104,7 +104,7 @@ class Machine(unittest.TestCase):
                 self.assertIn(finding["status"], ("ok", "warning"))
                 self.assertTrue(finding["found"])
                 self.assertEqual(finding["status"] == "warning", bool(finding["advice"]))
-        for name in ("kernel", "BTF", "capabilities", "pid namespace", "processes",
+        for name in ("kernel", "BTF", "capabilities", "pid namespace", "helper processes",
                      "BPF program of samples", "BPF programs of events", "probes",
                      "sampling clock"):
             self.assertEqual(found[name]["status"], "ok", found[name])
@@ -292,7 +292,7 @@ class Vm:
         finding = found[f"{self.vm} code in memory"]
         self.assertEqual(code, DONE)
         self.assertEqual(finding["status"], "warning", finding)
-        self.assertRegex(finding["found"], r"probes may be attached now, by process \d+ \(")
+        self.assertRegex(finding["found"], r"process \d+ \(.+\) may have probes attached")
         self.assertNotIn("left over", finding["found"])
         _, found = check("-p", self.node.pid)
         self.assertEqual(found[f"{self.vm} code in memory"]["status"], "ok")

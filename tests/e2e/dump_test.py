@@ -192,7 +192,7 @@ class Dump:
             got = dump(node)
             os.kill(node.pid, signal.SIGCONT)
             self.assertGreater(len(got["processes"]), CROWD)
-            self.assertTrue(node.report(), "and goes on")
+            self.assertTrue(node.report(), "and continues")
 
     def test_text_groups_equal_stacks(self):
         """The text groups equal stacks, largest group first, with the size and some members of each

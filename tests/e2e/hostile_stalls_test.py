@@ -122,7 +122,7 @@ class Stalls(Liar, unittest.TestCase):
 
     def test_lock_that_is_held_later_ends_the_recording_of_this_vm_only(self):
         """The lock is taken while two VMs are recorded, with probes: the recording of the other
-        goes on, and processes of the host fork as before. The probes, which can't be detached,
+        continues, and processes of the host fork as before. The probes, which can't be detached,
         are kept until the lock is free."""
         other = nodes.Node(25, "request")
         self.addCleanup(other.kill)

@@ -54,8 +54,8 @@ class MaxMemory(unittest.TestCase):
         self.assertAlmostEqual(shares[0], shares[1], delta=0.05)
 
     def test_what_is_left_out_has_a_name(self):
-        """Samples without callers stand below a frame that says why; so do processes that are not
-        told apart. As many samples as `losses` counts have one or the other."""
+        """Samples without callers stand below a frame that says why; so do processes that
+        count as one. As many samples as `losses` counts have one or the other."""
         path, stats, _ = self.recordings[LIMIT_MB]
         stacks = beamflame.folded(path, "--group-by", "pid", "--weight", "samples")
         marked = beamflame.weight_where(stacks, lambda stack: LEFT_OUT in stack)

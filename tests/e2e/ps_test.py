@@ -53,7 +53,7 @@ class Ps(unittest.TestCase):
 
     def test_os_process_is_described(self):
         """User, age, state and command line are those of the OS process. The cookie is left
-        out, and a stopped node is told from a running one."""
+        out, and a stopped node differs from a running one."""
         flags = (*NAME, "-setcookie", "open_sesame")
         with nodes.Node(25, "identity", flags=flags) as node:
             vm = listed(node.pid)

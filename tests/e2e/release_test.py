@@ -109,11 +109,12 @@ class UnknownRelease(unittest.TestCase):
             self.record_assumed(node, 27, "dwarf")
 
     def test_all_commands_can_assume_a_release(self):
-        """The commands ps, probes and dump have the option too."""
+        """The commands ps, probes, dump and doctor have the option too."""
         with self.node(29) as node:
             listed = beamflame.run("ps", "--json", "--assume-release", 29)
             probes = beamflame.run("probes", "-p", node.pid, "--assume-release", 29)
             dump = beamflame.run("dump", "-p", node.pid, "--json", "--assume-release", 29)
+            doctor = beamflame.run("doctor", "-p", node.pid, "-j", "--assume-release", 29)
         for done in (listed, probes, dump):
             self.assert_assumed(done, 29)
         vm = next(vm for vm in json.loads(listed.stdout) if vm["pid"] == node.pid)
@@ -122,6 +123,10 @@ class UnknownRelease(unittest.TestCase):
         self.assertIn("gc_begin", probes.stdout)
         self.assertNotIn("refused", probes.stdout)
         self.assertIn("request", dump.stdout)
+        self.assertEqual(doctor.returncode, DONE, doctor.stdout)
+        found = {finding["check"]: finding for finding in json.loads(doctor.stdout)}
+        self.assertEqual(found[f"vm {node.pid} release"]["status"], "warning")
+        self.assertIn("treated as OTP 29", found[f"vm {node.pid} release"]["found"])
 
     def test_wrong_assumed_release_is_refused(self):
         """The checks of the layout refuse a release whose structs differ from those of the VM."""

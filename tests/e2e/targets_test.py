@@ -56,6 +56,24 @@ class Targets(unittest.TestCase):
         self.check(one.ready["node"], "identity", ["request"])
         self.check(other.ready["node"], "request", ["identity"])
 
+    def test_commands_for_one_node_list_those_that_run(self):
+        """Without -p, commands that have no -a list the nodes, and offer -p only. With a single node
+        on the host they take that one."""
+        with nodes.Node(25, "identity") as one:
+            running = json.loads(beamflame.run("ps", "--json").stdout)
+            for command in ("probes", "dump") if len(running) == 1 else ():
+                with self.subTest(command):
+                    self.assertEqual(beamflame.run(command).returncode, beamflame.DONE)
+            with nodes.Node(29, "request") as other:
+                for command in ("probes", "dump"):
+                    with self.subTest(command):
+                        done = beamflame.run(command)
+                        self.assertEqual(done.returncode, beamflame.USAGE)
+                        self.assertRegex(done.stderr, r"Erlang VMs are running:( \d+)+; choose with "
+                                                      r"-p PID \('beamflame ps' lists them\)\n")
+                        for node in (one, other):
+                            self.assertIn(f" {node.pid}", done.stderr)
+
     def test_node_that_starts_later_is_recorded(self):
         """With -a, a node that starts later is recorded from then on: its CPU time, its events and
         its sweeps."""

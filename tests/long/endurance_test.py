@@ -66,7 +66,7 @@ class Endurance(unittest.TestCase):
             stats.unlink()
 
     def follow(self, profiler, seconds):
-        """Check segments and note the profiler's size until the time is over."""
+        """Check segments and note the profiler's size until the time has passed."""
         began = time.monotonic()
         while (now := time.monotonic() - began) < seconds:
             self.assertIsNone(profiler.poll(), "the profiler ended")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/citations prints the cited lines, and fails where there are none."""
+"""tools/citations prints the cited lines, and fails where there are none, or where a tag may be that
+of several releases."""
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import unittest
 from pathlib import Path
 
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "citations"
+PAGE = Path("docs", "contributing", "add-an-otp-release.md")
+SHORT_TAGS = "| short tag | tag |\n|---|---|\n| `25` | `25.2.3` |\n| `27` | `27.3.4` |\n| `29` | `29.10` |\n"
 
 # Sources of the VM, below erts/emulator/beam, by release.
 SOURCES = {
@@ -36,6 +39,9 @@ class Citations(unittest.TestCase):
             cites = top / "project" / path
             cites.parent.mkdir(parents=True)
             cites.write_text(comment, encoding="utf-8")
+            page = top / "project" / PAGE
+            page.parent.mkdir(parents=True)
+            page.write_text(SHORT_TAGS, encoding="utf-8")
             tool = top / "project" / "tools" / "citations"
             tool.parent.mkdir()
             shutil.copy(TOOL, tool)
@@ -53,7 +59,7 @@ class Citations(unittest.TestCase):
         self.assert_cites("/* proc.h 27.3.4:2 */\n", "1: proc.h 27.3.4:2 | second")
 
     def test_release_is_cited_by_the_start_of_its_tag(self):
-        """A release is cited by the start of its tag too, but only by whole numbers."""
+        """A release is cited by its short tag, or by the start of its tag, in whole numbers."""
         self.assert_cites("/* proc.h 27:1, 27.3:3, 27.3.4.1:1, 29.1:1, 2:1 */",
                           "1: proc.h 27:1 | first", "1: proc.h 27.3:3 | third")
 
@@ -83,6 +89,26 @@ class Citations(unittest.TestCase):
                      "include/some.h"]:
             with self.subTest(path):
                 self.assert_cites("/* proc.h 29:1 */", "1: proc.h 29:1 | new first", path=path)
+
+    def test_short_tag_is_one_release(self):
+        """Sources of another release than that of the table are not cited by the short tag."""
+        with tempfile.TemporaryDirectory(prefix="beamflame-test-") as other:
+            lines, _, code = self.cite("/* proc.h 27:1 */", f"27.3.5={other}")
+        self.assertEqual((lines, code), ([], 0))
+
+    def test_short_tag_that_is_not_in_the_table_is_refused(self):
+        for tag in ("24", "26"):
+            with self.subTest(tag):
+                lines, _, code = self.cite(f"/* proc.h {tag}:1, 29:1 */")
+                self.assertEqual(lines, [
+                    f"src/beam/some.c:1: proc.h {tag}:1 | SHORT TAG that {PAGE} does not have",
+                    "src/beam/some.c:1: proc.h 29:1 | new first"])
+                self.assertEqual(code, 1)
+
+    def test_short_tags_of_the_project_are_in_the_table(self):
+        done = subprocess.run([sys.executable, TOOL, "0.0=/"], capture_output=True, text=True,
+                              timeout=20)
+        self.assertEqual((done.stdout, done.stderr, done.returncode), ("", "", 0))
 
     def test_other_text_is_no_citation(self):
         """Erlang sources are not below erts/emulator/beam; other releases were not given."""

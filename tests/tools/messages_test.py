@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages that docs/troubleshooting.md explains are those of the program."""
+"""The messages that docs/troubleshooting.md explains are those of the program, and it explains each
+warning."""
 import re
 import unittest
 from pathlib import Path
@@ -9,14 +10,37 @@ STRING = r'"(?:\\.|[^"\\])*"'
 CONVERSION = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|t)?[a-zA-Z]")
 
 
+ADJACENT = rf"{STRING}(?:\s*{STRING})*"
+# A call of message_warning(), or of a warn_function that a struct has.
+WARNING = re.compile(rf"(?:\bmessage_warning|->warn)\(\s*({ADJACENT}|[A-Z]\w+)")
+# Formats without words, and the files that print by them errors or texts that are elsewhere.
+OTHERS = {("%s", "cli/render.c"), ("%s", "cli/shared_options.c"), ("%s", "session/targets.c")}
+
+
+def joined(strings):
+    return "".join(part[1:-1] for part in re.findall(STRING, strings))
+
+
+def sources():
+    """Yield (path below src, text) of the program's files."""
+    for path in sorted((ROOT / "src").rglob("*.[ch]")):
+        yield str(path.relative_to(ROOT / "src")), path.read_text(encoding="utf-8")
+
+
 def formats():
     """Return the strings of the program's files; adjacent ones are one."""
     found = set()
-    for path in (ROOT / "src").rglob("*.[ch]"):
-        text = path.read_text(encoding="utf-8")
-        for strings in re.findall(rf"{STRING}(?:\s*{STRING})*", text):
-            found.add("".join(part[1:-1] for part in re.findall(STRING, strings)))
+    for _, text in sources():
+        found.update(map(joined, re.findall(ADJACENT, text)))
     return found
+
+
+def warnings():
+    """Return {(format, path)} of all warnings. A format that is a macro is looked up."""
+    texts = dict(sources())
+    macros = dict(re.findall(rf"#define (\w+)[ \\\n]+({ADJACENT})", "\n".join(texts.values())))
+    return {(joined(macros.get(found, found)), path)
+            for path, text in texts.items() for found in WARNING.findall(text)}
 
 
 def pattern(text):
@@ -26,9 +50,10 @@ def pattern(text):
 
 
 def explained():
-    """Return the messages of the tables."""
+    """Return the messages of the tables. A row may have several."""
     text = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
-    return re.findall(r"^\| `(.+?)` \|", text.partition("## Messages")[2], re.M)
+    rows = re.findall(r"^\| `(.+?)` \|", text.partition("## Messages")[2], re.M)
+    return [message for row in rows for message in row.split("`, `")]
 
 
 class Messages(unittest.TestCase):
@@ -42,6 +67,15 @@ class Messages(unittest.TestCase):
         for message in messages:
             with self.subTest(message):
                 self.assertTrue(any(each.fullmatch(message) for each in patterns))
+
+    def test_each_warning_is_documented(self):
+        found = warnings()
+        self.assertGreater(len(found), 20)
+        self.assertLessEqual(OTHERS, found)
+        messages = explained()
+        for text, path in found - OTHERS:
+            with self.subTest(text, path=path):
+                self.assertTrue(any(map(pattern(text).fullmatch, messages)))
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ static void test_sent_and_received_messages_are_one_edge(void **state)
         "digraph beamflame {\n"
         "    graph [rankdir=LR, labelloc=t, fontname=\"sans-serif\", "
         "label=\"shop@\\\"web\\\", pid 100, OTP 27\\nmsg in 2.5 s; width: count; "
-        "red: long in the queue\"];\n"
+        "red: waited long in the message queue\"];\n"
         "    node [shape=box, style=\"rounded,filled\", fillcolor=\"#fdebd8\", "
         "color=\"#c9a27e\", fontname=\"sans-serif\"];\n"
         "    edge [fontname=\"sans-serif\", fontsize=10];\n"
@@ -269,7 +269,7 @@ static void test_graph_of_wakeups_is_by_count_by_default(void **state)
     (void)state;
     make_wakes(&messages);
     text = graph(&messages, &settings);
-    assert_has(text, "sched in 2.5 s; width: count; red: long in the run queue");
+    assert_has(text, "sched in 2.5 s; width: count; red: waited long in the run queue");
     assert_has(text, "\"d\\\"b\\\\\" -> \"cart\" [label=\"woken 4 times, 1.6/s\\nafter 375 ns\\n"
                      "125 ns in the run queue\", penwidth=6.0, color=\"#5b6270\", \"wait\"=2000, "
                      "\"delay\"=500, ");
@@ -332,7 +332,7 @@ static void test_graph_without_edges_is_no_error(void **state)
     (void)state;
     make(&messages);
     text = graph(&messages, &of_msg);
-    assert_has(text, "red: long in the queue; none seen\"");
+    assert_has(text, "red: waited long in the message queue; none seen\"");
     assert_null(strstr(text, "->"));
     free(text);
     small_profile_make(&messages.small);
