@@ -38,7 +38,7 @@ bool parser_has_started(const struct parser *parser);
  * again. */
 unsigned int parser_epoch(const struct parser *parser);
 
-/* The device of files whose server did not answer; 0: none. They are not asked for again, because
+/* The device of files whose server did not answer; 0: none. They are not requested again, because
  * each time takes a while. */
 uint64_t parser_silent_device(const struct parser *parser);
 void parser_note_silent(struct parser *parser, uint64_t device);
