@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
 TESTS = ("atom", "cfi_expression", "dataflow", "decoder", "demangle", "elf_limits", "gdb_jit",
          "input", "instruction", "native_symbols", "output_otlp", "output_pprof", "process_info",
-         "recording", "recording_join", "snapshot", "term")
+         "recording", "recording_damage", "recording_join", "snapshot", "term")
 FOUND = 99  # exit code if memcheck finds something
 
 
