@@ -4,5 +4,5 @@
 
 #include "cli/command_line.h"
 
-/* Print the help of a command on standard output, as wide as the terminal. */
-void help_print(const struct command *command);
+/* Print the help of a command on standard output, as wide as the terminal. Return the exit code. */
+int help_print(const struct command *command);
