@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,10 @@
 
 enum {
     TIME_LENGTH = 15,
+    HASH_LENGTH = 8,
+    /* Bytes of NODE. A file name has at most 255: the time, a long event, the longest suffix and
+     * that of a temporary file must fit. */
+    NODE_MAX = 80,
     /* Seconds that a name may be later than its segment. If the clock was set back, all names of
      * hours or days can be taken, and only some of each hour are tried. */
     LATER_MAX = 3600,
@@ -66,10 +71,23 @@ static size_t suffix_start(const char *path, const struct output_format *format)
     return dot && dot > base ? (size_t)(dot - path) : strlen(path);
 }
 
-/* Replace characters that should not be in a file name by '-'. */
+/* FNV-1a. A name has the same hash in each run, so that later runs recognise it. */
+static uint32_t name_hash(const char *name)
+{
+    uint32_t hash = 2166136261U;
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619U;
+    return hash;
+}
+
+/* Replace characters that should not be in a file name by '-'. Cut a long name, and append a hash
+ * of all of it. */
 static char *plain_node(const char *node)
 {
-    char *plain = xstrdup(node);
+    char *plain = strlen(node) <= NODE_MAX
+                      ? xstrdup(node)
+                      : xasprintf("%.*s-%08x", NODE_MAX - HASH_LENGTH - 1, node, name_hash(node));
 
     for (char *at = plain; *at; at++)
         if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("._-@", *at)))
