@@ -18,6 +18,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/own_file.h"
+#include "util/temporaries.h"
 
 #define TEMPORARY ".part"
 
@@ -378,15 +379,12 @@ void segment_names_remove_old(const struct segment_names *names, size_t keep,
         remove_old(&names->patterns[i], keep, newest);
 }
 
-/* True for ".NAME.PID-N.tmp", the temporary name in output/output_file.c. */
+/* True for a temporary name of an output (util/temporaries.h). */
 static bool is_leftover(const struct pattern *pattern, const char *name)
 {
     const char *more;
-    int used = 0;
 
-    if (name[0] != '.' || !matches(pattern, name + 1, &more))
-        return false;
-    return sscanf(more, ".%*u-%*u.tmp%n", &used) == 0 && used && !more[used];
+    return name[0] == '.' && matches(pattern, name + 1, &more) && temporaries_creator(more);
 }
 
 void segment_names_remove_leftovers(const struct segment_names *names)

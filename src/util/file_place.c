@@ -220,8 +220,8 @@ int file_place_create(const struct file_place *place, int flags, char **ret_temp
     char *temporary = NULL;
     int fd = -1;
 
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        temporary = xasprintf(".%s.%d-%u.tmp", place->name, (int)getpid(), attempt);
+    for (int attempt = 0; attempt < 100; attempt++) {
+        temporary = temporaries_new_name(place->name);
         fd = create(place, temporary, flags, replaces ? 0600 : 0666);
         if (fd >= 0 || errno != EEXIST)
             break;

@@ -31,10 +31,10 @@ void file_place_close(struct file_place *place);
 /* Remove temporary files that killed processes have left for this place. */
 void file_place_clean(const struct file_place *place);
 
-/* Create ".NAME.PID-N.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. It has the owner and
- * mode of the file that it will replace; for a new file the umask decides on its mode. Return its
- * descriptor and its name, to be freed, or -1 with errno. If a signal ends the program before it is
- * published or removed, it is removed (util/stop.h). */
+/* Create ".NAME.PID-RANDOM.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. It has the owner
+ * and mode of the file that it will replace; for a new file the umask decides on its mode. Return
+ * its descriptor and its name, to be freed, or -1 with errno. If a signal ends the program before
+ * it is published or removed, it is removed (util/stop.h). */
 int file_place_create(const struct file_place *place, int flags, char **ret_temporary);
 /* Rename the temporary file to the name of the place. -1 with errno. */
 int file_place_publish(const struct file_place *place, const char *temporary);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "test_folder.h"
 #include "util/file_place.h"
@@ -112,6 +113,59 @@ static void test_replaced_file_keeps_mode_and_owner(void **state)
     assert_int_equal(mode_of("c"), 0640);
     assert_int_equal(stat("c", &status), 0);
     assert_int_equal(status.st_uid, geteuid() ? geteuid() : SOMEBODY);
+}
+
+/* Another user who takes the names that the pid gives does not keep the file from being written. */
+static void test_temporary_names_cannot_be_taken_in_advance(void **state)
+{
+    struct error error;
+    char name[64];
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), ".a.%d-%d.tmp", (int)getpid(), i);
+        make(name, "", 0600);
+    }
+    assert_int_equal(write_new("a", &error), 0);
+    assert_string_equal(content("a"), "new");
+}
+
+static int count_files(void)
+{
+    DIR *directory = opendir(".");
+    int count = 0;
+
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_type == DT_REG;
+    closedir(directory);
+    return count;
+}
+
+/* The temporary file of a process that was killed is removed, whatever its random number. */
+static void test_file_that_a_killed_process_left_is_removed(void **state)
+{
+    struct file_place place;
+    struct error error;
+    char name[64];
+    int status;
+
+    (void)state;
+    assert_int_equal(file_place_open("a", &place, &error), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+
+        if (child == 0)
+            _exit(file_place_create(&place, O_WRONLY, &(char *){NULL}) < 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    snprintf(name, sizeof(name), ".a.%d-0123456789abcdef.tmp", (int)getpid());
+    make(name, "", 0600);
+    assert_int_equal(count_files(), 21);
+    file_place_clean(&place);
+    assert_int_equal(count_files(), 1);
+    assert_true(exists(name)); /* its process runs */
+    file_place_close(&place);
 }
 
 /* What has another name too is not changed under that name. */
@@ -304,6 +358,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_replaced_file_keeps_mode_and_owner),
+        IN_FOLDER(test_temporary_names_cannot_be_taken_in_advance),
+        IN_FOLDER(test_file_that_a_killed_process_left_is_removed),
         IN_FOLDER(test_file_with_other_names_is_replaced_not_changed),
         IN_FOLDER(test_own_link_is_followed),
         IN_FOLDER(test_link_in_a_shared_folder_is_refused),

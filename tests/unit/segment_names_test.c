@@ -340,13 +340,13 @@ static void test_leftovers_of_outputs_are_removed(void **state)
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         touch(kept[i]);
     touch(".x-n@h-20261121-203000.svg.12-0.tmp");
-    touch(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp");
+    touch(".x-n@h-20261121-203000.cpu.svg.4194304-0f9e8d7c6b5a4930.tmp");
     touch(".x-n@h-20261121-203001.svg.12-0.tmp");
     fd = open(".x-n@h-20261121-203001.svg.12-0.tmp", O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     segment_names_remove_leftovers(names);
     assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
-    assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp"));
+    assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-0f9e8d7c6b5a4930.tmp"));
     assert_true(exists(".x-n@h-20261121-203001.svg.12-0.tmp"));
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         if (!exists(kept[i]))
