@@ -46,6 +46,7 @@ bool file_place_has(const struct file_place *place, int fd);
  * descriptor, or -1 with errno. */
 int file_place_write_in_place(const struct file_place *place);
 
-/* Open a file or pipe to append to it; create the file if it does not exist. Return the descriptor,
- * or -1 with error. */
+/* Open a file or pipe to append to it; create the file if it does not exist. Nothing waits for the
+ * reader of a pipe: without one it is an error, and what does not fit into it is not written.
+ * Return the descriptor, or -1 with error. */
 int file_place_append(const char *path, struct error *error);

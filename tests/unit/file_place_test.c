@@ -332,6 +332,30 @@ static void test_place_knows_its_file(void **state)
     file_place_close(&place);
 }
 
+/* A pipe that nobody reads is an error, and one that nobody empties stops no writer. */
+static void test_appending_to_a_pipe_does_not_wait(void **state)
+{
+    static const char text[4096];
+    struct error error = {0};
+    int reader, fd;
+
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    alarm(5); /* ends a wait */
+    assert_int_equal(file_place_append("pipe", &error), -1);
+    assert_string_equal(error.text, "can't write pipe: No such device or address");
+    reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    fd = file_place_append("pipe", &error);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof(text)), sizeof(text));
+    while (write(fd, text, sizeof(text)) > 0)
+        ;
+    assert_int_equal(errno, EAGAIN);
+    alarm(0);
+    close(fd);
+    close(reader);
+}
+
 /* Text is appended to a file of this name alone: no link, no second name of a file elsewhere. */
 static void test_file_is_appended_to(void **state)
 {
@@ -369,6 +393,7 @@ int main(void)
         IN_FOLDER(test_name_of_a_descriptor_is_that_descriptor),
         IN_FOLDER(test_place_that_does_not_exist_is_an_error),
         IN_FOLDER(test_place_knows_its_file),
+        IN_FOLDER(test_appending_to_a_pipe_does_not_wait),
         IN_FOLDER(test_file_is_appended_to),
     };
 
