@@ -208,7 +208,7 @@ bool command_line_parse(const struct command *command, int argc, char **argv, vo
     if (error.code)
         *ret_code = message_usage(command->name, &error);
     else
-        help_print(command);
+        *ret_code = help_print(command);
     return false;
 }
 

@@ -291,7 +291,7 @@ static int run(int argc, char **argv)
             shells[i].put(&out);
     print_own(&out);
     buffer_free(&out);
-    return 0;
+    return print_finish("the script");
 }
 
 const struct command completion_command = {

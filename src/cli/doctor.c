@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame doctor`: checks this machine and its VMs, and says how to fix what fails. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,13 +70,11 @@ static void put_json(const struct findings *findings)
 /* Returns the exit code. */
 static int print(const struct findings *findings, bool json)
 {
-    struct error error;
+    int failed;
 
     (json ? put_json : put_lines)(findings);
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return (int)findings_worst(findings);
-    error_set(&error, ERROR_FAILED, "can't write the findings: %s", strerror(errno));
-    return message_error(&error);
+    failed = print_finish("the findings");
+    return failed ? failed : (int)findings_worst(findings);
 }
 
 static int run(int argc, char **argv)

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame dump`: the Erlang processes, with their stacks, the ETS tables, the ports and the
  * memory of a VM at one moment. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/command_line.h"
 #include "cli/message.h"
@@ -137,8 +135,8 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
         result = select_processes(&dump, &options->selection, error);
     if (!result)
         (options->json ? dump_write_json : dump_write_text)(stdout, &dump);
-    if (!result && fflush(stdout))
-        result = error_set(error, ERROR_FAILED, "can't write the dump: %s", strerror(errno));
+    if (!result)
+        result = print_end("the dump", error);
     dump_free(&dump);
     profile_free(profile);
     return result;

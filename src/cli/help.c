@@ -122,13 +122,15 @@ static void put_body(struct buffer *out, const struct command *command, int widt
     }
 }
 
-static void print(struct buffer *out)
+/* Returns the exit code. */
+static int print(struct buffer *out)
 {
     print_own(out);
     buffer_free(out);
+    return print_finish("the help");
 }
 
-void help_print(const struct command *command)
+int help_print(const struct command *command)
 {
     struct buffer out = {0};
     int width = terminal_width();
@@ -138,11 +140,11 @@ void help_print(const struct command *command)
                   command->arguments ? command->arguments : "");
     put_wrapped(&out, command->description, 0, 0, width);
     put_body(&out, command, width);
-    print(&out);
+    return print(&out);
 }
 
-/* Help of the whole program: the commands, and the default one. */
-static void print_overview(void)
+/* Help of the whole program: the commands, and the default one. Returns the exit code. */
+static int print_overview(void)
 {
     const struct command *record = commands[0];
     struct buffer out = {0};
@@ -159,7 +161,7 @@ static void print_overview(void)
     put_body(&out, record, width);
     buffer_text(&out, "\n'beamflame help COMMAND' shows the options of a command, "
                       "'beamflame --version' the version.\n");
-    print(&out);
+    return print(&out);
 }
 
 /* ---- the command ---- */
@@ -195,13 +197,9 @@ static int run(int argc, char **argv)
         struct buffer out = {0};
 
         man_page(options.command, &out);
-        print(&out);
-    } else if (options.command) {
-        help_print(options.command);
-    } else {
-        print_overview();
+        return print(&out);
     }
-    return 0;
+    return options.command ? help_print(options.command) : print_overview();
 }
 
 static const struct command_option option_list[] = {

@@ -4,8 +4,8 @@
 
 #include "cli/command_line.h"
 
-/* Print the help of a command on standard output, as wide as the terminal. */
-void help_print(const struct command *command);
+/* Print the help of a command on standard output, as wide as the terminal. Return the exit code. */
+int help_print(const struct command *command);
 
 /* Append the manual page of a command, or of the program if it is NULL, as roff source. */
 void man_page(const struct command *command, struct buffer *out);

@@ -6,14 +6,16 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/verbose.h"
+#include "os/descriptors.h"
 
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
 
+    descriptors_fill_standard();
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
         print_line("beamflame " BEAMFLAME_VERSION);
-        return 0;
+        return print_finish("the version");
     }
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return help_command.run(0, NULL);

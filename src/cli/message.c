@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/message.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -25,12 +27,23 @@ static const char *line_start(void)
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
+/* The first error of standard output: later calls that write do not fail for what is lost. */
+static int print_error;
+
+static void note_print_error(void)
+{
+    if (!print_error && ferror(stdout))
+        print_error = errno;
+}
+
 /* Write `start`, the safe text and `end`, at the start of a line. */
 static void put(FILE *file, const char *start, const char *format, va_list args, const char *end)
 {
     char *text = safe_text(format, args);
 
     fprintf(file, "%s%s%s%s", file == stderr ? line_start() : "", start, text, end);
+    if (file == stdout)
+        note_print_error();
     free(text);
 }
 
@@ -87,4 +100,22 @@ void print_line(const char *format, ...)
 void print_own(const struct buffer *text)
 {
     fwrite(text->data, 1, text->size, stdout);
+    note_print_error();
+}
+
+int print_end(const char *what, struct error *error)
+{
+    int code = fflush(stdout) ? errno : EIO;
+
+    if (!ferror(stdout))
+        return 0;
+    return error_set(error, ERROR_FAILED, "can't write %s: %s", what,
+                     strerror(print_error ? print_error : code));
+}
+
+int print_finish(const char *what)
+{
+    struct error error;
+
+    return print_end(what, &error) ? message_error(&error) : 0;
 }

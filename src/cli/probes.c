@@ -219,7 +219,7 @@ static int run(int argc, char **argv)
     if (!command_line_parse(&probes_command, argc, argv, &options, &result))
         return result;
     privileges_observe();
-    return show(&options, &error) ? message_error(&error) : 0;
+    return show(&options, &error) ? message_error(&error) : print_finish("the events");
 }
 
 static const struct option_group groups[] = {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame ps`: the Erlang VMs of this host, in all of its containers. */
-#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -375,10 +374,8 @@ static int list(const struct ps_options *options, struct error *error)
         print_json(&rows);
     else
         print_table(&rows);
-    if (fflush(stdout)) {
-        error_set(error, ERROR_FAILED, "can't write the list: %s", strerror(errno));
-        result = message_error(error);
-    } else {
+    result = print_finish("the list");
+    if (!result) {
         report_stopped(&rows);
         if (rows.count == 0 && !process_numbers_are_the_hosts())
             message_say("only processes of this container are visible: to see others, run "

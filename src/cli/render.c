@@ -7,6 +7,7 @@
 
 #include "cli/message.h"
 #include "output/formats.h"
+#include "output/output_check.h"
 #include "recording/recording_keep.h"
 
 enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* plus the summary and the statistics */
@@ -38,14 +39,26 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
     return output_check(requests, count, events, peers, error);
 }
 
+/* Only the input says how many events there are. Files of one event each have names beside that of
+ * the request, which may be a link to another folder. */
+static void permit_output(struct file_fence *fence, const struct output_request *request)
+{
+    const struct output_format *format = output_request_format(request);
+
+    if (!strcmp(request->path, "-"))
+        return;
+    file_fence_write(fence, request->path);
+    if (format && format->one_event)
+        file_fence_write_beside(fence, request->path);
+}
+
 struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
                                 size_t input_count)
 {
     struct file_fence *fence = file_fence_new();
 
     for (size_t i = 0; i < options->count; i++)
-        if (strcmp(options->requests[i].path, "-"))
-            file_fence_write(fence, options->requests[i].path);
+        permit_output(fence, &options->requests[i]);
     if (options->stats_path && strcmp(options->stats_path, "-"))
         file_fence_write(fence, options->stats_path);
     for (size_t i = 0; i < input_count; i++)

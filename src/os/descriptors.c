@@ -2,6 +2,7 @@
 #include "os/descriptors.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,14 @@
 #include <unistd.h>
 
 #include "util/log.h"
+
+void descriptors_fill_standard(void)
+{
+    /* open() takes the lowest number that is free: the one that was looked at. */
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
 void descriptors_raise(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Descriptors of this process. There is a limit on their number: sampling needs two on each CPU,
- * events some on each hook. */
+/* The descriptors of this process, and the limit on them. Sampling needs two on each CPU, events
+ * some on each hook. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,6 +8,11 @@
 #include <sys/socket.h>
 
 #include "util/error.h"
+
+/* Open /dev/null in place of standard input, output and error that are closed: the next file that
+ * is opened would take their place, and get what is printed. Reading and writing still fail, as for
+ * closed ones. */
+void descriptors_fill_standard(void);
 
 /* Raise the limit as far as this process may: to the hard limit. */
 void descriptors_raise(void);

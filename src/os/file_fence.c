@@ -6,6 +6,7 @@
 #include <linux/landlock.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -105,6 +106,15 @@ static const uint64_t ACCESS_ALL = ACCESS_READ | ACCESS_WRITE | ACCESS_REFER | A
 void file_fence_write_in(struct file_fence *fence, const char *directory)
 {
     permit_path(fence, directory, ACCESS_ALL);
+}
+
+void file_fence_write_beside(struct file_fence *fence, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *directory = slash ? xstrndup(path, (size_t)(slash + 1 - path)) : xstrdup(".");
+
+    file_fence_write_in(fence, directory);
+    free(directory);
 }
 
 void file_fence_write(struct file_fence *fence, const char *path)

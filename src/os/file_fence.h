@@ -24,6 +24,10 @@ void file_fence_read_time_zone(struct file_fence *fence);
  * (util/file_place.h), and in the directories in it. */
 void file_fence_write(struct file_fence *fence, const char *path);
 
+/* The same in the directory that `path` names, for files that get other names than `path`: that may
+ * be a link, or one that another user has made, which then leads nowhere else. */
+void file_fence_write_beside(struct file_fence *fence, const char *path);
+
 /* The same for a directory. */
 void file_fence_write_in(struct file_fence *fence, const char *directory);
 

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/files.h"
+#include "util/random.h"
 
 enum { NAMES_MAX = 100 };
 
@@ -84,29 +85,29 @@ static int name_it(int fd, int directory, const char *name)
     return -1;
 }
 
-static char *name_of(time_t now, int attempt)
+/* Return a name that no other user can take in advance. */
+static char *new_name(void)
 {
+    time_t now = time(NULL);
     char moment[32];
     struct tm utc;
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
-    if (!attempt)
-        return xasprintf("beamflame-%d-%s.bfr", (int)getpid(), moment);
-    return xasprintf("beamflame-%d-%s-%d.bfr", (int)getpid(), moment, attempt);
+    return xasprintf("beamflame-%d-%s-%016llx.bfr", (int)getpid(), moment,
+                     (unsigned long long)random_word());
 }
 
 /* Return the path, or NULL with errno. */
 static char *keep_in(int fd, const char *path)
 {
     int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), failed = -1, code;
-    time_t now = time(NULL);
     char *name = NULL, *kept = NULL;
 
     if (directory < 0)
         return NULL;
     for (int attempt = 0; attempt < NAMES_MAX; attempt++) {
         free(name);
-        name = name_of(now, attempt);
+        name = new_name();
         failed = name_it(fd, directory, name);
         if (!failed || errno != EEXIST)
             break;

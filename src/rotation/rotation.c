@@ -220,11 +220,11 @@ static struct file_fence *fence_around(const struct segment_files *files)
     struct file_fence *fence = file_fence_new();
 
     if (files->recording)
-        file_fence_write(fence, files->recording);
+        file_fence_write_beside(fence, files->recording);
     for (size_t i = 0; i < files->request_count; i++)
-        file_fence_write(fence, files->requests[i].path);
+        file_fence_write_beside(fence, files->requests[i].path);
     if (files->stats_path)
-        file_fence_write(fence, files->stats_path);
+        file_fence_write_beside(fence, files->stats_path);
     recording_permit_places(fence, files->temporary);
     file_fence_read_time_zone(fence);
     return fence;

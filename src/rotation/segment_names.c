@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,16 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/files.h"
+#include "util/temporaries.h"
 
 #define TEMPORARY ".part"
 
 enum {
     TIME_LENGTH = 15,
+    HASH_LENGTH = 8,
+    /* Bytes of NODE. A file name has at most 255: the time, a long event, the longest suffix and
+     * that of a temporary file must fit. */
+    NODE_MAX = 80,
     /* If a name exists, later seconds are tried: each of the first LATER_MAX. The names of hours or
      * days exist after the clock was set back, so TRIED_OF_HOUR seconds of each later hour are
      * tried. */
@@ -67,10 +73,23 @@ static size_t suffix_start(const char *path, const struct output_format *format)
     return dot && dot > base ? (size_t)(dot - path) : strlen(path);
 }
 
-/* Replace characters that should not be in a file name by '-'. */
+/* FNV-1a. A name has the same hash in each run, so that later runs recognise it. */
+static uint32_t name_hash(const char *name)
+{
+    uint32_t hash = 2166136261U;
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619U;
+    return hash;
+}
+
+/* Replace characters that should not be in a file name by '-'. Cut a long name, and append a hash
+ * of all of it. */
 static char *plain_node(const char *node)
 {
-    char *plain = xstrdup(node);
+    char *plain = strlen(node) <= NODE_MAX
+                      ? xstrdup(node)
+                      : xasprintf("%.*s-%08x", NODE_MAX - HASH_LENGTH - 1, node, name_hash(node));
 
     for (char *at = plain; *at; at++)
         if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("._-@", *at)))
@@ -361,15 +380,12 @@ void segment_names_remove_old(const struct segment_names *names, size_t keep,
         remove_old(&names->patterns[i], keep, newest);
 }
 
-/* True for ".NAME.PID-N.tmp", the temporary name in output/output_file.c. */
+/* True for a temporary name of an output (util/temporaries.h). */
 static bool is_leftover(const struct pattern *pattern, const char *name)
 {
     const char *more;
-    int used = 0;
 
-    if (name[0] != '.' || !matches(pattern, name + 1, &more))
-        return false;
-    return sscanf(more, ".%*u-%*u.tmp%n", &used) == 0 && used && !more[used];
+    return name[0] == '.' && matches(pattern, name + 1, &more) && temporaries_creator(more);
 }
 
 void segment_names_remove_leftovers(const struct segment_names *names)

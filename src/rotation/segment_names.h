@@ -6,6 +6,8 @@
  *      x-shop@web-1-20261121-203000.gc.svg       of one event, if there are several
  *      x-shop@web-1-20261121-203000.bfr.part     the recording, while it is made
  *
+ * A NODE of more than 80 bytes is cut, and ends in a hash of all of it.
+ *
  * TIME is the first second, from the segment's start on, for which no file with any of these names
  * exists. Existing files are never overwritten.
  */

@@ -220,8 +220,8 @@ int file_place_create(const struct file_place *place, int flags, char **ret_temp
     char *temporary = NULL;
     int fd = -1;
 
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        temporary = xasprintf(".%s.%d-%u.tmp", place->name, (int)getpid(), attempt);
+    for (int attempt = 0; attempt < 100; attempt++) {
+        temporary = temporaries_new_name(place->name);
         fd = create(place, temporary, flags, replaces ? 0600 : 0666);
         if (fd >= 0 || errno != EEXIST)
             break;
@@ -280,12 +280,17 @@ static int same(const struct file_place *place, int fd)
     return -1;
 }
 
-int file_place_write_in_place(const struct file_place *place)
+static int open_in_place(const struct file_place *place, int flags)
 {
     if (place->own >= 0)
         return fcntl(place->own, F_DUPFD_CLOEXEC, 3);
-    return same(
-        place, openat(place->directory, place->name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+    return same(place, openat(place->directory, place->name,
+                              flags | O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+}
+
+int file_place_write_in_place(const struct file_place *place)
+{
+    return open_in_place(place, 0);
 }
 
 /* A file of another place that got a second name in a shared directory must not grow. */
@@ -307,7 +312,7 @@ int file_place_append(const char *path, struct error *error)
     if (has_other_names(&place))
         errno = EMLINK;
     else if (place.in_place)
-        fd = file_place_write_in_place(&place);
+        fd = open_in_place(&place, O_NONBLOCK);
     else if (place.exists)
         fd = same(&place, openat(place.directory, place.name,
                                  O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));

@@ -31,10 +31,10 @@ void file_place_close(struct file_place *place);
 /* Remove temporary files that killed processes have left for this place. */
 void file_place_clean(const struct file_place *place);
 
-/* Create ".NAME.PID-N.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. It has the owner and
- * mode of the file that it will replace; for a new file the umask decides on its mode. Return its
- * descriptor and its name, to be freed, or -1 with errno. If a signal ends the program before it is
- * published or removed, it is removed (util/stop.h). */
+/* Create ".NAME.PID-RANDOM.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. It has the owner
+ * and mode of the file that it will replace; for a new file the umask decides on its mode. Return
+ * its descriptor and its name, to be freed, or -1 with errno. If a signal ends the program before
+ * it is published or removed, it is removed (util/stop.h). */
 int file_place_create(const struct file_place *place, int flags, char **ret_temporary);
 /* Rename the temporary file to the name of the place. -1 with errno. */
 int file_place_publish(const struct file_place *place, const char *temporary);
@@ -46,6 +46,7 @@ bool file_place_has(const struct file_place *place, int fd);
  * descriptor, or -1 with errno. */
 int file_place_write_in_place(const struct file_place *place);
 
-/* Open a file or pipe to append to it; create the file if it does not exist. Return the descriptor,
- * or -1 with error. */
+/* Open a file or pipe to append to it; create the file if it does not exist. Nothing waits for the
+ * reader of a pipe: without one it is an error, and what does not fit into it is not written.
+ * Return the descriptor, or -1 with error. */
 int file_place_append(const char *path, struct error *error);

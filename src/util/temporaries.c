@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/temporaries.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +13,27 @@
 
 #include "util/alloc.h"
 #include "util/files.h"
+#include "util/random.h"
+
+/* ---- names ---- */
+
+char *temporaries_new_name(const char *name)
+{
+    return xasprintf(".%s.%d-%016llx.tmp", name, (int)getpid(), (unsigned long long)random_word());
+}
+
+unsigned long temporaries_creator(const char *text)
+{
+    size_t digits, random;
+
+    if (*text++ != '.')
+        return 0;
+    digits = strspn(text, "0123456789");
+    random = text[digits] == '-' ? strspn(text + digits + 1, "0123456789abcdef") : 0;
+    if (!digits || !random || strcmp(text + digits + 1 + random, ".tmp") != 0)
+        return 0;
+    return strtoul(text, NULL, 10);
+}
 
 /* ---- of this process ---- */
 
@@ -61,21 +81,14 @@ void temporaries_remove(void)
 
 /* ---- of others ---- */
 
-/* The pid in ".NAME.PID-N.tmp"; 0 if the name is another one. */
+/* The pid in ".NAME.PID-RANDOM.tmp"; 0 if the name is another one. */
 static unsigned long creator(const char *entry, const char *name)
 {
     size_t size = strlen(name);
-    unsigned long pid;
-    int used = 0;
 
-    if (entry[0] != '.' || strncmp(entry + 1, name, size) != 0 || entry[size + 1] != '.' ||
-        !isdigit((unsigned char)entry[size + 2]))
+    if (entry[0] != '.' || strncmp(entry + 1, name, size) != 0)
         return 0;
-    pid = strtoul(entry + size + 2, NULL, 10);
-    if (sscanf(entry + size + 2, "%*u-%*u.tmp%n", &used) != 0 || !used ||
-        entry[size + 2 + (size_t)used])
-        return 0;
-    return pid;
+    return temporaries_creator(entry + 1 + size);
 }
 
 /* A process has no lock between the creation of its file and the lock, or where the file system has

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Temporary files (".NAME.PID-N.tmp") that must not stay. This process removes its own if a signal
- * ends it; those of processes that were killed are removed by a later run.
+ * Temporary files (".NAME.PID-RANDOM.tmp") that must not stay. This process removes its own if a
+ * signal ends it; those of processes that were killed are removed by a later run.
  */
 #pragma once
+
+/* Return a name for a temporary file, which no other user can take in advance. The caller frees
+ * it. */
+char *temporaries_new_name(const char *name);
+
+/* Return the pid in ".PID-RANDOM.tmp", what follows NAME; 0 for any other text. */
+unsigned long temporaries_creator(const char *text);
 
 /* Remember a file that this process has created. The directory must be open until it is
  * forgotten. */

@@ -8,7 +8,7 @@ import unittest
 from pathlib import Path
 
 import beamflame
-from beamflame import DONE, USAGE, run
+from beamflame import DONE, FAILED, USAGE, run
 
 COMMANDS = ("record", "report", "diff", "dump", "ps", "probes", "doctor", "help",
             "completion")
@@ -47,6 +47,17 @@ class Help(unittest.TestCase):
 
     def test_version_is_printed(self):
         self.assertRegex(run("--version").stdout, r"^beamflame \d+\.\d+\.\d+\n$")
+
+    def test_text_that_cannot_be_written_is_an_error(self):
+        for arguments, what in ((("help",), "help"), (("--help",), "help"),
+                                (("help", "record"), "help"), (("ps", "--help"), "help"),
+                                (("help", "--man"), "help"), (("--version",), "version"),
+                                (("completion", "bash"), "script")):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([beamflame.BINARY, *arguments], stdout=full, text=True,
+                                      stderr=subprocess.PIPE, check=False)
+            self.assertEqual((done.returncode, done.stderr), (
+                FAILED, f"beamflame: can't write the {what}: No space left on device\n"), arguments)
 
     def test_every_listed_option_is_understood(self):
         """With a bad argument, or with one too many, the message is not that there is no such

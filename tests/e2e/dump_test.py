@@ -194,6 +194,13 @@ class Dump:
             self.assertGreater(len(got["processes"]), CROWD)
             self.assertTrue(node.report(), "and continues")
 
+    def test_text_goes_nowhere_if_standard_output_is_closed(self):
+        """Nor into a socket of a process that helps, which is opened in its place."""
+        with self.crowd() as node:
+            done = beamflame.run("dump", "-p", node.pid, preexec_fn=lambda: os.closerange(0, 2))
+        self.assertEqual((done.returncode, done.stderr),
+                         (beamflame.FAILED, "beamflame: can't write the dump: Bad file descriptor\n"))
+
     def test_text_groups_equal_stacks(self):
         """The text groups equal stacks, largest group first, with the size and some members of each
         group."""

@@ -2,6 +2,7 @@
 """Probes in the VM's code: they count calls, and none outlasts the profiler."""
 import json
 import time
+import subprocess
 import unittest
 
 import beamflame
@@ -117,6 +118,14 @@ class Events:
         for event, function in (("gc", "garbage_collect"), ("sched", "erts_schedule"),
                                 ("msg", "beam_jit_remove_message")):
             self.assertRegex(done.stdout, rf"(?m)^{event} +entry .* ns .* {function}$")
+
+    def test_list_that_cannot_be_written_is_an_error(self):
+        with nodes.Node(self.release, "request") as node, \
+                open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([beamflame.BINARY, "probes", "-p", str(node.pid), "-e", "gc"],
+                                  stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (
+            beamflame.FAILED, "beamflame: can't write the events: No space left on device\n"))
 
     def test_probes_of_an_event_are_listed(self):
         """The list for named events has the places of those events only."""

@@ -317,7 +317,7 @@ class LaterSilence(FileServer, unittest.TestCase):
         return self.record_and_stall("-p", self.node.pid, "-p", self.other.pid, *options)
 
     def test_server_of_an_executable(self):
-        """Both VMs are recorded, with probes; the recording of the other goes on to the end."""
+        """Both VMs are recorded, with probes; the recording of the other continues to the end."""
         self.start("storm", emulator=self.serve(nodes.emulator(25)))
         recorder = self.record_both("-d", 8, "-e", "cpu,wall,gc,msg")
         self.check_ended(recorder, 8)

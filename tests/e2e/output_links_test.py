@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What another user has prepared in a folder that all can write is neither followed nor used."""
 import os
+import signal
 import subprocess
+import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -81,6 +84,50 @@ class Planted(unittest.TestCase):
         self.assertIn("a;b 3\n", self.victim.read_text())
         self.assertEqual(self.victim.stat().st_mode & 0o7777, 0o600)
         self.assertEqual(self.victim.stat().st_uid, 65534)
+
+    def test_link_with_the_name_of_split_outputs_is_not_used(self):
+        """Outputs of one event each lie beside an own link with the name that they have without the
+        event. No folder here is one that beamflame may always write to."""
+        beamflame.require()
+        out, link = self.linked_folder()
+        recording = out / "in.bfr"
+        with nodes.Node(25, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 1, "-e", "cpu,wall", "-o", recording, "-o", link)
+        self.assertEqual(sorted(os.listdir(out)),
+                         ["in.bfr", "x.cpu.folded", "x.folded", "x.wall.folded"])
+        for name in "x.cpu.folded", "x.wall.folded":
+            (out / name).unlink()
+        beamflame.record("report", recording, "-o", link)
+        self.assertTrue((out / "x.wall.folded").exists())
+
+    def test_segments_do_not_need_the_name_without_a_time(self):
+        """A link that another user makes while beamflame runs stops no segment."""
+        beamflame.require()
+        out, _ = self.linked_folder()
+        with nodes.Node(25, "request") as node:
+            profiler = beamflame.start("-p", node.pid, "-F", 199, "--loop", 1, "-o", out / "y.folded")
+            self.addCleanup(profiler.kill)
+            while not list(out.glob("y-*.folded")) and profiler.poll() is None:
+                time.sleep(0.1)
+            out.chmod(0o1777)
+            (out / "y.folded").symlink_to(self.victim)
+            os.lchown(out / "y.folded", 65534, 65534)
+            time.sleep(3)
+            profiler.send_signal(signal.SIGINT)
+            said = profiler.communicate(timeout=20)[1]
+        self.assertEqual(profiler.returncode, DONE, said)
+        self.assertGreater(len(list(out.glob("y-*.folded"))), 2)
+        self.assert_untouched()
+
+    def linked_folder(self):
+        """Make a folder outside /tmp, with an own link x.folded into another folder."""
+        made = tempfile.TemporaryDirectory(dir=nodes.BUILD)
+        self.addCleanup(made.cleanup)
+        out = Path(made.name) / "out"
+        out.mkdir()
+        (Path(made.name) / "elsewhere").mkdir()
+        (out / "x.folded").symlink_to("../elsewhere/x.folded")
+        return out, out / "x.folded"
 
     def test_planted_pipe_and_file_get_nothing(self):
         """A pipe or file of another user gets nothing."""

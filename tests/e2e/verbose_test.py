@@ -152,6 +152,14 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.returncode, beamflame.DONE)
         self.assertIn("warning: nothing is logged", done.stderr)
 
+    def test_log_file_that_is_a_pipe_without_a_reader_is_a_warning(self):
+        pipe = beamflame.folder(self.addCleanup) / "pipe"
+        os.mkfifo(pipe)
+        done = beamflame.run("help", env=dict(os.environ, BEAMFLAME_LOG=str(pipe)), timeout=10)
+        self.assertEqual(done.returncode, beamflame.DONE)
+        self.assertIn(f"warning: nothing is logged to the file of BEAMFLAME_LOG: can't write {pipe}: "
+                      "No such device or address", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -6,8 +6,11 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/descriptors.h"
@@ -85,12 +88,50 @@ static void test_other_errors_are_left_as_they_are(void **state)
     assert_string_equal(error.text, "before");
 }
 
+/* In a child: close all three, or all but standard output, and tell how the descriptors then are: a
+ * bit for each that is as it should be. */
+static int fill_closed(bool output_too)
+{
+    int all = 0;
+
+    close(STDIN_FILENO);
+    close(STDERR_FILENO);
+    if (output_too)
+        close(STDOUT_FILENO);
+    descriptors_fill_standard();
+    all |= (fcntl(STDIN_FILENO, F_GETFD) == 0) << 0;
+    all |= (fcntl(STDOUT_FILENO, F_GETFD) == 0) << 1;
+    all |= (fcntl(STDERR_FILENO, F_GETFD) == 0) << 2;
+    all |= (read(STDIN_FILENO, &(char){0}, 1) < 0 && errno == EBADF) << 3;
+    all |= ((write(STDOUT_FILENO, "", 0) == 0) != output_too) << 4;
+    all |= (write(STDERR_FILENO, "", 1) < 0 && errno == EBADF) << 5;
+    all |= (open("/dev/null", O_RDONLY | O_CLOEXEC) > STDERR_FILENO) << 6;
+    return all;
+}
+
+/* No file that is opened later is where text is printed, and what is open stays. */
+static void test_closed_standard_descriptors_are_filled(void **state)
+{
+    (void)state;
+    for (int output_too = 0; output_too < 2; output_too++) {
+        pid_t child = fork();
+        int status;
+
+        if (child == 0)
+            _exit(fill_closed(output_too));
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0x7f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limit_is_raised_to_the_hard_limit),
         cmocka_unit_test(test_error_names_the_limit_that_was_reached),
         cmocka_unit_test(test_lack_is_seen_before_the_last_descriptor),
+        cmocka_unit_test(test_closed_standard_descriptors_are_filled),
         cmocka_unit_test(test_other_errors_are_left_as_they_are),
     };
 

@@ -102,6 +102,49 @@ static int tries_in_fence(void)
     return all;
 }
 
+/* In a child: the output is a link into another folder, and files beside it are written. A bit for
+ * each try that went as it should. */
+static int tries_beside_link(void)
+{
+    struct file_fence *fence = file_fence_new();
+    char *link = path_of("out/link");
+    int all = 0;
+
+    file_fence_write_beside(fence, link);
+    free(link);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (file_fence_close(fence))
+        return -1;
+    all |= (try_open("out/link.cpu", O_WRONLY | O_CREAT) == 0) << 0;
+    all |= (try_open("out/link", O_WRONLY) == EACCES) << 1;
+    all |= (try_open("in/secret", O_WRONLY) == EACCES) << 2;
+    file_fence_free(fence);
+    return all;
+}
+
+static void test_files_beside_a_link_can_be_written(void **state)
+{
+    struct file_fence *fence = file_fence_new();
+    char *link = path_of("out/link");
+    int status;
+    pid_t child;
+
+    (void)state;
+    if (!fence) {
+        free(link);
+        skip();
+    }
+    file_fence_free(fence);
+    assert_int_equal(symlink("../in/secret", link), 0);
+    free(link);
+    child = fork();
+    if (child == 0)
+        _exit(tries_beside_link());
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0x7);
+}
+
 static void test_only_inputs_and_folders_of_outputs_can_be_opened(void **state)
 {
     struct file_fence *fence = file_fence_new();
@@ -126,6 +169,7 @@ static void test_no_fence_can_be_used_like_one(void **state)
     (void)state;
     file_fence_read(NULL, "/etc/passwd");
     file_fence_write(NULL, "/tmp/x");
+    file_fence_write_beside(NULL, "/tmp/x");
     file_fence_write_in(NULL, "/tmp");
     assert_int_equal(file_fence_close(NULL), -1);
     file_fence_free(NULL);
@@ -135,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_only_inputs_and_folders_of_outputs_can_be_opened),
+        cmocka_unit_test(test_files_beside_a_link_can_be_written),
         cmocka_unit_test(test_no_fence_can_be_used_like_one),
     };
 

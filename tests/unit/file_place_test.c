@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 
 #include "test_folder.h"
 #include "util/file_place.h"
@@ -112,6 +113,59 @@ static void test_replaced_file_keeps_mode_and_owner(void **state)
     assert_int_equal(mode_of("c"), 0640);
     assert_int_equal(stat("c", &status), 0);
     assert_int_equal(status.st_uid, geteuid() ? geteuid() : SOMEBODY);
+}
+
+/* Another user who takes the names that the pid gives does not keep the file from being written. */
+static void test_temporary_names_cannot_be_taken_in_advance(void **state)
+{
+    struct error error;
+    char name[64];
+
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        snprintf(name, sizeof(name), ".a.%d-%d.tmp", (int)getpid(), i);
+        make(name, "", 0600);
+    }
+    assert_int_equal(write_new("a", &error), 0);
+    assert_string_equal(content("a"), "new");
+}
+
+static int count_files(void)
+{
+    DIR *directory = opendir(".");
+    int count = 0;
+
+    for (struct dirent *entry; (entry = readdir(directory));)
+        count += entry->d_type == DT_REG;
+    closedir(directory);
+    return count;
+}
+
+/* The temporary file of a process that was killed is removed, whatever its random number. */
+static void test_file_that_a_killed_process_left_is_removed(void **state)
+{
+    struct file_place place;
+    struct error error;
+    char name[64];
+    int status;
+
+    (void)state;
+    assert_int_equal(file_place_open("a", &place, &error), 0);
+    for (int i = 0; i < 20; i++) {
+        pid_t child = fork();
+
+        if (child == 0)
+            _exit(file_place_create(&place, O_WRONLY, &(char *){NULL}) < 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    snprintf(name, sizeof(name), ".a.%d-0123456789abcdef.tmp", (int)getpid());
+    make(name, "", 0600);
+    assert_int_equal(count_files(), 21);
+    file_place_clean(&place);
+    assert_int_equal(count_files(), 1);
+    assert_true(exists(name)); /* its process runs */
+    file_place_close(&place);
 }
 
 /* What has another name too is not changed under that name. */
@@ -278,6 +332,30 @@ static void test_place_knows_its_file(void **state)
     file_place_close(&place);
 }
 
+/* A pipe that nobody reads is an error, and one that nobody empties stops no writer. */
+static void test_appending_to_a_pipe_does_not_wait(void **state)
+{
+    static const char text[4096];
+    struct error error = {0};
+    int reader, fd;
+
+    (void)state;
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    alarm(5); /* ends a wait */
+    assert_int_equal(file_place_append("pipe", &error), -1);
+    assert_string_equal(error.text, "can't write pipe: No such device or address");
+    reader = open("pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    fd = file_place_append("pipe", &error);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, sizeof(text)), sizeof(text));
+    while (write(fd, text, sizeof(text)) > 0)
+        ;
+    assert_int_equal(errno, EAGAIN);
+    alarm(0);
+    close(fd);
+    close(reader);
+}
+
 /* Text is appended to a file of this name alone: no link, no second name of a file elsewhere. */
 static void test_file_is_appended_to(void **state)
 {
@@ -304,6 +382,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_replaced_file_keeps_mode_and_owner),
+        IN_FOLDER(test_temporary_names_cannot_be_taken_in_advance),
+        IN_FOLDER(test_file_that_a_killed_process_left_is_removed),
         IN_FOLDER(test_file_with_other_names_is_replaced_not_changed),
         IN_FOLDER(test_own_link_is_followed),
         IN_FOLDER(test_link_in_a_shared_folder_is_refused),
@@ -313,6 +393,7 @@ int main(void)
         IN_FOLDER(test_name_of_a_descriptor_is_that_descriptor),
         IN_FOLDER(test_place_that_does_not_exist_is_an_error),
         IN_FOLDER(test_place_knows_its_file),
+        IN_FOLDER(test_appending_to_a_pipe_does_not_wait),
         IN_FOLDER(test_file_is_appended_to),
     };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "output/formats.h"
+#include "output/output_file.h"
 #include "rotation/segment_names.h"
 #include "util/alloc.h"
 #include "test_folder.h"
@@ -96,6 +97,48 @@ static void test_temporary_recording_lies_beside_the_first_output(void **state)
     assert_null(segment_names_recording(names, some_time));
     assert_null(segment_names_statistics(names, some_time));
     segment_names_free(names);
+}
+
+/* All names of a segment fit into 255 bytes, however long the node's and the event's are, also
+ * while they are temporary. Nodes that differ behind the cut have different names, each the same in
+ * all runs: --keep finds the files of the last one. */
+static void test_long_node_is_cut_and_recognised(void **state)
+{
+    char node[1024], event[200], *name, *split;
+    struct segment_files files = {0};
+    struct segment_names *names, *others;
+    struct segment_time time;
+    struct error error;
+    int fd;
+
+    (void)state;
+    memset(node, 'n', sizeof(node) - 1);
+    node[sizeof(node) - 1] = '\0';
+    memset(event, 'e', sizeof(event) - 1);
+    event[sizeof(event) - 1] = '\0';
+    ask_for(&files, "x.speedscope.json.gz", NULL);
+    names = segment_names_new(&files, &of_cpu, node);
+    node[sizeof(node) - 2] = 'm';
+    others = segment_names_new(&files, &of_cpu, node);
+
+    fd = segment_names_create(names, MOMENT, &time, &error);
+    assert_true(fd >= 0);
+    close(fd);
+    name = segment_names_output(names, 0, some_time);
+    assert_int_equal(strlen(name), strlen("x--20261121-203000.speedscope.json.gz") + 80);
+    assert_int_equal(strncmp(name, "x-nnnnnnnn", 10), 0);
+    assert_non_null(strstr(name, "n-92ed8a29-20261121-203000.speedscope.json.gz"));
+    split = split_path(name, &speedscope_format, event);
+    assert_true(strlen(split) + strlen("..4194304-0123456789abcdef.tmp") <= 255);
+    free(split);
+    touch(name);
+    segment_names_remove_old(others, 0, some_time);
+    assert_true(exists(name));
+    segment_names_remove_old(names, 0, some_time);
+    assert_false(exists(name));
+    free(name);
+    segment_names_free(names);
+    segment_names_free(others);
 }
 
 static struct segment_names *names_of_two(bool recording)
@@ -297,13 +340,13 @@ static void test_leftovers_of_outputs_are_removed(void **state)
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         touch(kept[i]);
     touch(".x-n@h-20261121-203000.svg.12-0.tmp");
-    touch(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp");
+    touch(".x-n@h-20261121-203000.cpu.svg.4194304-0f9e8d7c6b5a4930.tmp");
     touch(".x-n@h-20261121-203001.svg.12-0.tmp");
     fd = open(".x-n@h-20261121-203001.svg.12-0.tmp", O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     segment_names_remove_leftovers(names);
     assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
-    assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-99.tmp"));
+    assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-0f9e8d7c6b5a4930.tmp"));
     assert_true(exists(".x-n@h-20261121-203001.svg.12-0.tmp"));
     for (size_t i = 0; i < sizeof(kept) / sizeof(*kept); i++)
         if (!exists(kept[i]))
@@ -319,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_node_and_time_go_before_the_suffix),
         cmocka_unit_test(test_temporary_recording_lies_beside_the_first_output),
+        IN_FOLDER(test_long_node_is_cut_and_recognised),
         IN_FOLDER(test_segment_gets_a_time_without_files),
         IN_FOLDER(test_error_names_the_file_that_cannot_be_created),
         IN_FOLDER(test_newest_files_of_each_output_are_kept),
