@@ -8,6 +8,7 @@
  * for rbx (elfutils 0.188, backends/x86_64_cfi.c:44: register 0 is called "%rbx"). */
 const struct cpu cpu = {
     .name = "x86-64",
+    .otel_name = "amd64",
     .arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_RCX, CPU_R8, CPU_R9},
     .result = CPU_RAX,
     .preserved = REGISTER_BIT(CPU_RBX) | REGISTER_BIT(CPU_RBP) | REGISTER_BIT(CPU_R12) |
