@@ -29,7 +29,9 @@ static struct root_key who_of_sample(const struct sample_groups *groups,
     struct root_key who =
         root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack));
 
-    return groups->source.no_labels ? (struct root_key){.target = who.target} : who;
+    if (groups->source.no_labels)
+        who = (struct root_key){.target = who.target};
+    return who;
 }
 
 void sample_groups_add(struct sample_groups *groups, const struct sample *sample)

@@ -222,10 +222,11 @@ static void write_types(struct pprof *pprof)
 
         types[i] = type_of(pprof, &wire);
         pointers[i] = &types[i];
+        if (i == groups->asked)
+            profile.default_sample_type = types[i].type;
     }
     profile.n_sample_type = groups->weight_count;
     profile.sample_type = pointers;
-    profile.default_sample_type = types[groups->asked].type;
     protobuf_put(&pprof->out, &profile.base);
 }
 

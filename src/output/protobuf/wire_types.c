@@ -55,7 +55,7 @@ static struct wire_type wire_type(const char *name, const char *unit)
 {
     struct wire_type type = {.unit = unit};
 
-    for (size_t i = 0; name[i] && i < sizeof(type.name) - 1; i++)
+    for (size_t i = 0; i < sizeof(type.name) - 1 && name[i]; i++)
         type.name[i] = isalnum((unsigned char)name[i]) ? name[i] : '_';
     return type;
 }
