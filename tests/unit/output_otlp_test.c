@@ -280,6 +280,59 @@ static void test_samples_can_have_times(void **state)
     free_data(data);
 }
 
+/* Where all processes are idle, graphs leave out all samples: there is no resource, but a
+ * dictionary. */
+static void test_idle_processes_alone_give_no_resource(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = "wall"};
+    struct small_profile small;
+    OTLP(ProfilesData) * data;
+    event_id wall;
+
+    (void)state;
+    small_profile_make(&small);
+    wall = event_define(small.profile, EVENT_WALL);
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i].event = wall;
+        small.samples[i].status = STATUS_IDLE;
+    }
+    data = data_of(&small, &settings);
+    assert_int_equal(data->n_resource_profiles, 0);
+    assert_int_equal(dictionary->n_string_table, 1);
+    free_data(data);
+}
+
+/* The text of a label has the size that services take. */
+static void test_long_label_is_cut(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
+    struct small_profile small;
+    OTLP(ProfilesData) * data;
+    struct process_entry process;
+    char name[3001];
+    size_t found = 0;
+
+    (void)state;
+    memset(name, 'a', 3000);
+    name[3000] = '\0';
+    small_profile_make(&small);
+    process = *profile_get_process(small.profile, 1);
+    process.name = profile_string_z(small.profile, name);
+    small.samples[0].process = profile_process(small.profile, &process);
+    data = data_of(&small, &settings);
+    for (size_t i = 1; i < dictionary->n_attribute_table; i++) {
+        const OTLP_COMMON(AnyValue) *value = dictionary->attribute_table[i]->value;
+        const char *text = value->string_value;
+
+        if (value->value_case != OPENTELEMETRY__PROTO__COMMON__V1__ANY_VALUE__VALUE_STRING_VALUE)
+            continue;
+        found += *text == 'a' && strlen(text) == 2048;
+        assert_true(strlen(text) <= 2048);
+    }
+    assert_int_equal(found, 1);
+    free_data(data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +342,8 @@ int main(void)
         cmocka_unit_test(test_selected_cpu_time_is_a_profile),
         cmocka_unit_test(test_labels_can_be_left_out),
         cmocka_unit_test(test_samples_can_have_times),
+        cmocka_unit_test(test_idle_processes_alone_give_no_resource),
+        cmocka_unit_test(test_long_label_is_cut),
     };
 
     return cmocka_run_group_tests_name("output_otlp", tests, NULL, NULL);
