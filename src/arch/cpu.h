@@ -22,8 +22,9 @@ static inline bool registers_have(register_set set, unsigned int reg)
 }
 
 struct cpu {
-    const char *name;    /* in messages: "x86-64" */
-    const char *machine; /* as uname(2) calls it: "x86_64" */
+    const char *name;      /* in messages: "x86-64" */
+    const char *machine;   /* as uname(2) calls it: "x86_64" */
+    const char *otel_name; /* host.arch of OpenTelemetry's semantic conventions: "amd64" */
 
     /* calls of C functions */
     enum cpu_register arguments[CPU_ARGUMENTS];

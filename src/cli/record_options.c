@@ -364,6 +364,7 @@ const struct option_group record_option_groups[] = {
     {"", stats_option_list, offsetof(struct record_options, output)},
     {"", memory_option_list, 0},
     {"How to show it", view_option_list, offsetof(struct record_options, output)},
+    {"", label_option_list, offsetof(struct record_options, output)},
     {"Long recordings", rotation_list, 0},
     {"Triggers", trigger_list, 0},
     {"Which samples to show (a .bfr output has all of them)", selection_option_list,

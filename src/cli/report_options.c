@@ -74,6 +74,7 @@ const struct option_group report_option_groups[] = {
     {"What to show", event_list, offsetof(struct report_options, output)},
     {"", weight_list, offsetof(struct report_options, output)},
     {"How to show it", view_option_list, offsetof(struct report_options, output)},
+    {"", label_option_list, offsetof(struct report_options, output)},
     {"Which samples to show", selection_option_list,
      offsetof(struct report_options, output.settings.selection)},
     {"Which time to show", time_option_list,

@@ -2,6 +2,7 @@
 #include "cli/shared_options.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "beam/layout.h"
 #include "cli/message.h"
@@ -204,6 +205,31 @@ const struct command_option view_option_list[] = {
      "Also show idle processes, which wait for any message in their main loop, in graphs and "
      "tables of event wall. By default they are left out, unless --status selects them.",
      option_set_true, NULL, offsetof(struct output_options, settings.idle)},
+    {0},
+};
+
+static int set_labels(void *target, char *name, struct error *error)
+{
+    struct output_options *options = target;
+
+    options->settings.no_labels = !strcmp(name, "none");
+    if (options->settings.no_labels || !strcmp(name, "all"))
+        return 0;
+    return error_set(error, ERROR_USAGE, "--labels must be all or none, not '%s'", name);
+}
+
+static const char *labels_names(void)
+{
+    return "all, none";
+}
+
+const struct command_option label_option_list[] = {
+    {"labels", 0, "all|none",
+     "With none, .pb and .otlp do not say which process ran, in which status and on which "
+     "scheduler: services make a series of each set of labels. The default is all.",
+     set_labels, labels_names, 0},
+    {"timestamps", 0, NULL, "Write the time of each sample to .otlp. Elastic needs it.",
+     option_set_true, NULL, offsetof(struct output_options, settings.timestamps)},
     {0},
 };
 

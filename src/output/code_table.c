@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/code_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void code_table_init(struct code_table *table, const struct profile *profile)
@@ -49,6 +50,45 @@ uint32_t code_table_location(struct code_table *table, const struct view_frame *
     };
 
     return intern_add(&table->locations, &location);
+}
+
+/* Frames are left out in steps, so that stacks of about the same depth share the frame that stands
+ * for what is left out. */
+enum { ROOT_FRAMES = CODE_STACK_MAX / 2, LEFT_OUT_STEP = 256 };
+
+/* Return the number of frames to leave out. One frame stands for them. */
+static size_t left_out(size_t count)
+{
+    size_t least = count - (CODE_STACK_MAX - 1);
+
+    if (count <= CODE_STACK_MAX)
+        return 0;
+    return (least + LEFT_OUT_STEP - 1) / LEFT_OUT_STEP * LEFT_OUT_STEP;
+}
+
+static uint32_t left_out_location(struct code_table *table, size_t frames)
+{
+    char text[48];
+
+    snprintf(text, sizeof(text), "[%zu frames truncated]", frames);
+    return code_table_location(
+        table, &(struct view_frame){.text = text, .module = "", .file = "", .kind = FRAME_MARK});
+}
+
+size_t code_table_stack(struct code_table *table, const struct view_frame *frames, size_t count,
+                        uint32_t locations[CODE_STACK_MAX])
+{
+    size_t missing = left_out(count), stored = 0;
+
+    while (count) {
+        if (missing && count == ROOT_FRAMES + missing) {
+            locations[stored++] = left_out_location(table, missing);
+            count -= missing;
+            continue;
+        }
+        locations[stored++] = code_table_location(table, &frames[--count]);
+    }
+    return stored;
 }
 
 const struct module *code_table_module(const struct code_table *table, uint32_t mapping)

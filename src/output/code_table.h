@@ -40,5 +40,14 @@ void code_table_begin_with(struct code_table *table, target_id target);
 /* Return the number of a frame's location, which is added if it is new. */
 uint32_t code_table_location(struct code_table *table, const struct view_frame *frame);
 
+enum { CODE_STACK_MAX = 1000 };
+
+/* Store the locations of a stack, leaf first. Return their number. `frames`: root first. Of a
+ * deeper stack, frames in the middle are left out, and one that says how many stands for them:
+ * Pyroscope cuts off the leaves of stacks deeper than CODE_STACK_MAX
+ * (pkg/validation/validate.go:346, v2.2.0). */
+size_t code_table_stack(struct code_table *table, const struct view_frame *frames, size_t count,
+                        uint32_t locations[CODE_STACK_MAX]);
+
 /* Return the module of a mapping. */
 const struct module *code_table_module(const struct code_table *table, uint32_t mapping);

@@ -441,6 +441,8 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .view = view,
                 .value = settings->value,
                 .change = settings->change,
+                .no_labels = settings->no_labels,
+                .timestamps = settings->timestamps,
                 .keeps_idle = settings->idle || settings->selection.statuses,
                 .selection = &settings->selection,
                 .comparison = settings->comparison,

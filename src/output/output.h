@@ -25,6 +25,8 @@ struct output_settings {
     const char *value; /* name of the weight (output/weight.h); NULL: the event's first value */
     bool change;       /* the weight is the change of `value`, which is a metric */
     bool idle;         /* show idle processes in graphs of event wall */
+    bool no_labels;    /* profiles for services do not say which process ran */
+    bool timestamps;   /* OpenTelemetry's profiles have the time of each sample */
     struct selection_options selection;
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
@@ -37,7 +39,7 @@ struct output_source {
     event_id event; /* the only one that is shown; 0: all that are selected */
     const struct event_choice *events;
     const char *value;                         /* as in output_settings */
-    bool change;                               /* as in output_settings */
+    bool change, no_labels, timestamps;        /* as in output_settings */
     bool keeps_idle;                           /* by options, no graph leaves out idle processes */
     event_id idle_event;                       /* of which graphs leave them out (output/idle.h) */
     const struct selection_options *selection; /* NULL: none */

@@ -8,9 +8,10 @@
 
 static const struct grouping grouping = {{GROUP_NAME, GROUP_STATUS, GROUP_SCHEDULER}};
 
-void sample_groups_init(struct sample_groups *groups, const struct output_source *source)
+void sample_groups_init(struct sample_groups *groups, const struct output_source *source,
+                        bool has_times)
 {
-    *groups = (struct sample_groups){.source = *source};
+    *groups = (struct sample_groups){.source = *source, .has_times = has_times};
     groups->weight_count = weights_of_event(source, source->event, groups->weights, &groups->asked);
     intern_init(&groups->keys, sizeof(struct sample_group), sizeof(struct sample_group));
 }
@@ -21,12 +22,24 @@ void sample_groups_free(struct sample_groups *groups)
     free(groups->sums);
 }
 
-void sample_groups_add(struct sample_groups *groups, const struct sample *sample)
+static struct root_key who_of_sample(const struct sample_groups *groups,
+                                     const struct sample *sample)
 {
     const struct profile *profile = groups->source.profile;
+    struct root_key who =
+        root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack));
+
+    if (groups->source.no_labels)
+        who = (struct root_key){.target = who.target};
+    return who;
+}
+
+void sample_groups_add(struct sample_groups *groups, const struct sample *sample)
+{
     const struct sample_group group = {
+        .time = groups->has_times ? sample->time : 0,
         .stack = view_of_sample(groups->source.view, sample),
-        .who = root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack)),
+        .who = who_of_sample(groups, sample),
     };
     size_t count = groups->weight_count, index = intern_add(&groups->keys, &group) - 1;
     uint64_t *sums;

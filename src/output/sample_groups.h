@@ -2,7 +2,8 @@
 /*
  * Groups of samples of one event: samples of a group have the same stack in the view, process,
  * status and thread. A group has a sum for each weight of the event (weights_of_event()). For
- * formats that have labels beside the stack, which say who ran.
+ * formats that have labels beside the stack, which say who ran. Without labels, samples with the
+ * same stack of a VM are one group.
  */
 #pragma once
 
@@ -11,12 +12,15 @@
 #include "util/intern.h"
 
 struct sample_group {
+    uint64_t time; /* of its samples, if groups have times; else 0 */
     view_stack_id stack;
     struct root_key who;
+    uint32_t unused; /* 0: groups are compared by their bytes */
 };
 
 struct sample_groups {
     struct output_source source;
+    bool has_times;
     struct weight weights[WEIGHTS_MAX];
     size_t weight_count;
     size_t asked; /* index of the selected weight */
@@ -25,7 +29,9 @@ struct sample_groups {
     size_t room;    /* for groups, in `sums` */
 };
 
-void sample_groups_init(struct sample_groups *groups, const struct output_source *source);
+/* With `has_times`, samples of a group have the same time, too. */
+void sample_groups_init(struct sample_groups *groups, const struct output_source *source,
+                        bool has_times);
 void sample_groups_free(struct sample_groups *groups);
 void sample_groups_add(struct sample_groups *groups, const struct sample *sample);
 

@@ -88,7 +88,21 @@ struct weight weight_with_unit(const struct output_source *source, event_id id)
 
 static bool is_same(const struct weight *a, const struct weight *b)
 {
-    return a->is_one == b->is_one && a->is_metric == b->is_metric && a->value == b->value;
+    return a->is_one == b->is_one && a->is_metric == b->is_metric && a->value == b->value &&
+           a->period == b->period;
+}
+
+/* The number of samples. A CPU sample counts as in outputs without units, unless the user asks for
+ * samples that weigh 1. */
+static struct weight weight_of_samples(const struct output_source *source, event_id id)
+{
+    struct weight weight = weight_by(source, id, 0);
+
+    if (!weight.period || (source->value && !strcmp(source->value, SAMPLES)))
+        return weight_one();
+    weight.unit = UNIT_COUNT;
+    weight.name = SAMPLES;
+    return weight;
 }
 
 size_t weights_of_event(const struct output_source *source, event_id id,
@@ -99,7 +113,7 @@ size_t weights_of_event(const struct output_source *source, event_id id,
     const struct weight asked = weight_with_unit(source, id);
     size_t count = 0, i = 0;
 
-    weights[count++] = weight_one();
+    weights[count++] = weight_of_samples(source, id);
     for (uint32_t value = 0; value < event->value_count; value++) {
         if (event_value_is_level(name, value))
             continue;
@@ -112,20 +126,6 @@ size_t weights_of_event(const struct output_source *source, event_id id,
         weights[count++] = asked;
     *ret_asked = i;
     return count;
-}
-
-const char *weight_type_name(const struct output_source *source, event_id id,
-                             const struct weight *weight)
-{
-    const char *event = profile_text(source->profile, profile_get_event(source->profile, id)->name);
-    bool is_value = !weight->is_one && !weight->is_metric;
-
-    return is_value && weight->unit == UNIT_NS && is_timed(event) ? event : weight->name;
-}
-
-const char *weight_type_unit(const struct weight *weight)
-{
-    return weight->unit == UNIT_NS ? "nanoseconds" : unit_name(weight->unit);
 }
 
 struct weight weight_of_traffic(const struct output_source *source, event_id id)

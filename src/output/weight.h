@@ -38,19 +38,12 @@ struct weight weight_of_values(const struct output_source *source, event_id even
 
 enum { WEIGHTS_MAX = EVENT_VALUES + 2 };
 
-/* Store all weights of an event, with units: 1; each of its values but levels, whose sums mean
- * nothing (profile/events.h); and the selected weight if it is none of these. Returns their number.
- * `*ret_asked` is the index of the selected weight, or of the default without a selection. */
+/* Store all weights of an event, with units: the number of samples, named "samples"; each of its
+ * values but levels, whose sums mean nothing (profile/events.h); and the selected weight if it is
+ * none of these. Returns their number. `*ret_asked` is the index of the selected weight, or of the
+ * default without a selection. */
 size_t weights_of_event(const struct output_source *source, event_id event,
                         struct weight weights[WEIGHTS_MAX], size_t *ret_asked);
-
-/* The name of such a weight where the event is not named beside it: "samples"; "cpu" and "wall" for
- * the time of these events; else the name of the value or metric. */
-const char *weight_type_name(const struct output_source *source, event_id event,
-                             const struct weight *weight);
-
-/* The name of its unit in pprof's format and formats derived from it: "nanoseconds". */
-const char *weight_type_unit(const struct weight *weight);
 
 /* The weight of traffic between processes (output/traffic.h): the selected value of the event, else
  * its value "count", else its first value. */

@@ -50,9 +50,17 @@ class Otlp(unittest.TestCase):
                              "-o", folder / "direct.otlp.gz")
             cls.pid = node.pid
         beamflame.record("report", cls.recording, "-o", folder / "x.otlp")
+        beamflame.record("report", cls.recording, "--weight", "cpu", "-o", folder / "cpu.otlp")
         cls.bytes = (folder / "x.otlp").read_bytes()
         cls.direct = gzip.decompress((folder / "direct.otlp.gz").read_bytes())
-        cls.data = decoded(cls.bytes)
+        cls.take((folder / "cpu.otlp").read_bytes())
+        cls.selected = cls.data
+        cls.take(cls.bytes)
+
+    @classmethod
+    def take(cls, data):
+        """Let the tests be about this data, of one VM."""
+        cls.data = data if isinstance(data, dict) else decoded(data)
         cls.dictionary, = cls.data["dictionary"]
         cls.resource, = cls.data["resource_profiles"]
         scope, = cls.resource["scope_profiles"]
@@ -105,16 +113,27 @@ class Otlp(unittest.TestCase):
             self.assertEqual(indices, set(range(len(table[name]))), name)
 
     def test_profiles_have_the_sums_of_the_folded_form(self):
-        """Each profile has the sums of the folded form with the same weight."""
+        """CPU time is one profile of samples, and one more where it is selected. Each has the sums
+        of the folded form. The period is the time of a sample on average."""
+        self.assertEqual(len(self.profiles), 1)
+        only, = self.profiles
+        data = self.data
+        self.addCleanup(self.take, data)
+        type(self).take(self.selected)
         self.assertEqual([self.text(profile["sample_type"][0], "type_strindex")
                           for profile in self.profiles], ["cpu", "samples"])
-        for profile, weight in zip(self.profiles, ("cpu", "samples")):
+        totals = []
+        for profile, weight in zip(self.profiles, (("--weight", "cpu"), ())):
             sums = Counter()
             for sample in profile["samples"]:
                 value, = sample["values"]
                 sums[self.stack(sample)] += value
-            self.assertEqual(sums, beamflame.folded(self.recording, "--weight", weight))
+            self.assertEqual(sums, beamflame.folded(self.recording, *weight))
             self.assertGreater(sum(sums.values()), 100)
+            totals.append(sum(sums.values()))
+        self.assertEqual(self.profiles[0]["period"], [totals[0] // totals[1]])
+        self.assertEqual(only["period"], self.profiles[0]["period"])
+        self.assertEqual(sum(sample["values"][0] for sample in only["samples"]), totals[1])
 
     def test_samples_have_unique_stacks_and_attributes(self):
         """Each sample has its own combination of stack and attributes; the attributes are those of
@@ -136,14 +155,18 @@ class Otlp(unittest.TestCase):
                     for pair in self.resource["resource"][0]["attributes"]}
         self.assertEqual(resource["process.pid"], self.pid)
         self.assertEqual(resource["process.runtime.name"], "BEAM")
-        first = self.dictionary["mapping_table"][1]
-        self.assertEqual(self.text(first, "filename_strindex"),
-                         resource["process.executable.path"])
-        self.assertRegex(self.attributes(first)["process.executable.build_id.gnu"],
+        self.assertEqual(resource["process.runtime.description"],
+                         f"Erlang/OTP 27 erts-{resource['process.runtime.version']}")
+        self.assertEqual(resource["process.executable.name"], "beam.smp")
+        self.assertEqual(resource["service.name"], "unknown_service:beam.smp")
+        self.assertEqual(resource["host.arch"], "amd64")
+        executable, = [mapping for mapping in self.dictionary["mapping_table"]
+                       if self.text(mapping, "filename_strindex") ==
+                       resource["process.executable.path"]]
+        self.assertRegex(self.attributes(executable)["process.executable.build_id.gnu"],
                          r"^[0-9a-f]{40}$")
         profile = self.profiles[0]
         self.assertAlmostEqual(profile["duration_nano"][0] / 1e9, 4, delta=2)
-        self.assertEqual(profile["period"], [1000000000 // 499])
         types = {self.attributes(location).get("profile.frame.type")
                  for location in self.dictionary["location_table"][1:]}
         self.assertLessEqual({"beam", "native"}, types)

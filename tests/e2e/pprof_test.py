@@ -76,9 +76,10 @@ class Pprof(unittest.TestCase):
         cls.raw = Raw(cls.folder / "x.cpu.pb.gz")
 
     def test_stacks_have_the_sums_of_the_folded_form(self):
-        """For each value, each stack has the sum of the folded form."""
-        for value, weight in enumerate(("samples", "cpu")):
-            folded = beamflame.folded(self.recording, "--event", "cpu", "--weight", weight)
+        """For each value, each stack has the sum of the folded form, also where a late tick counts
+        several periods."""
+        for value, weight in enumerate(((), ("--weight", "cpu"))):
+            folded = beamflame.folded(self.recording, "--event", "cpu", *weight)
             self.assertEqual(self.raw.folded(value), folded)
             self.assertGreater(sum(folded.values()), 100)
 
@@ -139,7 +140,7 @@ class Pprof(unittest.TestCase):
         for name in ("direct.cpu.pb.gz", "y.cpu.pb"):
             self.assertEqual(Raw(self.folder / name).text, self.raw.text)
         gc = pprof("-raw", self.folder / "x.gc.pb.gz")
-        self.assertIn("samples/count time/nanoseconds[dflt] count/count reclaimed/words "
+        self.assertIn("samples/count time/nanoseconds[dflt] count/count reclaimed/bytes "
                       "binaries/bytes\n", gc)
 
     def test_several_events_are_refused_for_one_file(self):

@@ -70,10 +70,19 @@ static void put_stack(int32_t index, struct buffer *text)
     }
 }
 
+static void put_type(const OTLP(ValueType) * type, struct buffer *text)
+{
+    assert_non_null(type);
+    buffer_format(text, "%s/%s", dictionary->string_table[type->type_strindex],
+                  dictionary->string_table[type->unit_strindex]);
+}
+
 static void put_profile(const OTLP(Profile) * profile, struct buffer *text)
 {
-    buffer_format(text, "%s/%s\n", dictionary->string_table[profile->sample_type->type_strindex],
-                  dictionary->string_table[profile->sample_type->unit_strindex]);
+    put_type(profile->sample_type, text);
+    buffer_byte(text, ' ');
+    put_type(profile->period_type, text);
+    buffer_byte(text, '\n');
     for (size_t i = 0; i < profile->n_samples; i++) {
         const OTLP(Sample) *sample = profile->samples[i];
 
@@ -89,10 +98,10 @@ static void put_profile(const OTLP(Profile) * profile, struct buffer *text)
 #define CART                                                                                       \
     " beam.process.pid=<0.85.0> beam.process.name=cart beam.process.status=running "               \
     "beam.scheduler=[scheduler 1] :"
-#define INIT " proc_lib:init_p/5( profile.frame.type=beam) cart()\n"
+#define INIT " proc_lib:init_p/5( profile.frame.type=beam) cart( profile.frame.type=beam)\n"
 
-/* The VM is the resource; the first profile is time, the second is samples. */
-static void test_resource_is_the_vm_with_profiles_of_time_and_samples(void **state)
+/* The VM is the resource. CPU time is the number of samples times the period. */
+static void test_resource_is_the_vm_with_a_profile_of_samples(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     struct small_profile small;
@@ -111,22 +120,23 @@ static void test_resource_is_the_vm_with_profiles_of_time_and_samples(void **sta
         put_value(resource->resource->attributes[i]->value, &text);
         buffer_byte(&text, '\n');
     }
-    assert_text(&text, "host.name=web-1\nprocess.pid=100\nservice.name=shop@\"web\"\n"
-                       "process.runtime.name=BEAM\n");
+    assert_text(&text, "service.name=shop\nservice.instance.id=shop@\"web\"\nhost.name=web-1\n"
+                       "host.arch=amd64\nos.type=linux\nprocess.pid=100\n"
+                       "process.runtime.name=BEAM\ntelemetry.distro.name=beamflame\n"
+                       "telemetry.distro.version=0.1.0\n");
     assert_int_equal(resource->n_scope_profiles, 1);
     scope = resource->scope_profiles[0];
     assert_string_equal(scope->scope->name, "beamflame");
-    assert_int_equal(scope->n_profiles, 2);
+    assert_int_equal(scope->n_profiles, 1);
     put_profile(scope->profiles[0], &text);
-    assert_text(&text, "cpu/nanoseconds\n"
-                       "20000000" CART " erlang:+/2( profile.frame.type=beam)" INIT "10000000" CART
+    assert_text(&text, "samples/count cpu/nanoseconds\n"
+                       "2" CART " erlang:+/2( profile.frame.type=beam)" INIT "1" CART
                        " do_syscall_64([kernel.kallsyms] profile.frame.type=kernel)"
                        " memcpy(/opt/my lib/libc.so.6 (deleted) profile.frame.type=native)" INIT
-                       "10000000 beam.scheduler=[scheduler 1] : spin(" SMALL_FILE
+                       "1 beam.scheduler=[scheduler 1] : spin(" SMALL_FILE
                        " process.executable.build_id.gnu=" SMALL_BUILD_ID
-                       " profile.frame.type=native) [scheduler] busy-wait()\n");
-    assert_string_equal(dictionary->string_table[scope->profiles[1]->sample_type->type_strindex],
-                        "samples");
+                       " profile.frame.type=native) [scheduler] busy-wait("
+                       " profile.frame.type=beam)\n");
     assert_int_equal(scope->profiles[0]->time_unix_nano, small_header.start_realtime);
     assert_int_equal(scope->profiles[0]->duration_nano, 2500000000);
     assert_int_equal(scope->profiles[0]->period, 10000000);
@@ -157,15 +167,16 @@ static void test_tables_begin_with_zero_and_have_no_duplicates(void **state)
     assert_int_equal(dictionary->attribute_table[0]->key_strindex, 0);
     assert_null(dictionary->attribute_table[0]->value);
     assert_int_equal(dictionary->n_link_table, 1);
-    assert_int_equal(dictionary->link_table[0]->trace_id.len, 16);
-    assert_int_equal(dictionary->link_table[0]->span_id.len, 8);
+    assert_int_equal(dictionary->link_table[0]->trace_id.len, 0);
+    assert_int_equal(dictionary->link_table[0]->span_id.len, 0);
     for (size_t i = 0; i < dictionary->n_string_table; i++)
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(dictionary->string_table[i], dictionary->string_table[j]);
     free_data(data);
 }
 
-/* Each VM has its own samples; samples whose value in a profile is 0 are not in it. */
+/* Each VM has its own samples; samples whose value in a profile is 0 are not in it, and a profile
+ * without samples is not written. */
 static void test_each_vm_has_its_own_samples(void **state)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}, .event = "gc"};
@@ -195,18 +206,144 @@ static void test_each_vm_has_its_own_samples(void **state)
             buffer_text(&text, "; ");
         }
     }
-    assert_text(&text, "time 12300; samples 1; count 3; reclaimed 1000; binaries; "
-                       "time 4567890; samples 1; count 1; reclaimed; binaries 1500; ");
+    assert_text(&text, "time 12300; samples 1; count 3; reclaimed 8000; "
+                       "time 4567890; samples 1; count 1; binaries 1500; ");
     free_data(data);
     buffer_free(&text);
+}
+
+/* The selected CPU time comes first. */
+static void test_selected_cpu_time_is_a_profile(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .value = "cpu"};
+    struct small_profile small;
+    struct buffer text = {0};
+    OTLP(ProfilesData) * data;
+    const OTLP(ScopeProfiles) * scope;
+
+    (void)state;
+    small_profile_make(&small);
+    data = data_of(&small, &settings);
+    scope = data->resource_profiles[0]->scope_profiles[0];
+    for (size_t i = 0; i < scope->n_profiles; i++) {
+        put_type(scope->profiles[i]->sample_type, &text);
+        buffer_byte(&text, ' ');
+    }
+    assert_text(&text, "cpu/nanoseconds samples/count ");
+    free_data(data);
+    buffer_free(&text);
+}
+
+/* Samples without labels are summed up by stack; the VM is known. */
+static void test_labels_can_be_left_out(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}, .no_labels = true};
+    struct small_profile small;
+    struct buffer text = {0};
+    OTLP(ProfilesData) * data;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[3].status = STATUS_RUNNABLE; /* another label */
+    data = data_of(&small, &settings);
+    assert_int_equal(data->resource_profiles[0]->resource->attributes[5]->value->int_value, 100);
+    put_profile(data->resource_profiles[0]->scope_profiles[0]->profiles[0], &text);
+    buffer_byte(&text, '\0');
+    assert_null(strstr(text.data, "beam.process"));
+    assert_non_null(strstr(text.data, "\n2 : erlang:+/2("));
+    free_data(data);
+    buffer_free(&text);
+}
+
+/* With times, each sample has its time, inside the profile's range. */
+static void test_samples_can_have_times(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .timestamps = true};
+    static const uint64_t expected[] = {1000000000, 2000000000, 1010000000, 2499999999};
+    struct small_profile small;
+    OTLP(ProfilesData) * data;
+    const OTLP(Profile) * profile;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[2].time = small.totals.end_monotonic; /* the range is without its end */
+    small.samples[3].time = 3000000000;
+    data = data_of(&small, &settings);
+    profile = data->resource_profiles[0]->scope_profiles[0]->profiles[0];
+    assert_int_equal(profile->n_samples, SMALL_SAMPLES);
+    for (size_t i = 0; i < SMALL_SAMPLES; i++) {
+        assert_int_equal(profile->samples[i]->n_values, 1);
+        assert_int_equal(profile->samples[i]->n_timestamps_unix_nano, 1);
+        assert_int_equal(profile->samples[i]->timestamps_unix_nano[0] - profile->time_unix_nano,
+                         expected[i]);
+    }
+    free_data(data);
+}
+
+/* Where all processes are idle, graphs leave out all samples: there is no resource, but a
+ * dictionary. */
+static void test_idle_processes_alone_give_no_resource(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = "wall"};
+    struct small_profile small;
+    OTLP(ProfilesData) * data;
+    event_id wall;
+
+    (void)state;
+    small_profile_make(&small);
+    wall = event_define(small.profile, EVENT_WALL);
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i].event = wall;
+        small.samples[i].status = STATUS_IDLE;
+    }
+    data = data_of(&small, &settings);
+    assert_int_equal(data->n_resource_profiles, 0);
+    assert_int_equal(dictionary->n_string_table, 1);
+    free_data(data);
+}
+
+/* The text of a label has the size that services take. */
+static void test_long_label_is_cut(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}};
+    struct small_profile small;
+    OTLP(ProfilesData) * data;
+    struct process_entry process;
+    char name[3001];
+    size_t found = 0;
+
+    (void)state;
+    memset(name, 'a', 3000);
+    name[3000] = '\0';
+    small_profile_make(&small);
+    process = *profile_get_process(small.profile, 1);
+    process.name = profile_string_z(small.profile, name);
+    small.samples[0].process = profile_process(small.profile, &process);
+    data = data_of(&small, &settings);
+    for (size_t i = 1; i < dictionary->n_attribute_table; i++) {
+        const OTLP_COMMON(AnyValue) *value = dictionary->attribute_table[i]->value;
+        const char *text = value->string_value;
+
+        if (value->value_case != OPENTELEMETRY__PROTO__COMMON__V1__ANY_VALUE__VALUE_STRING_VALUE)
+            continue;
+        found += *text == 'a' && strlen(text) == 2048;
+        assert_true(strlen(text) <= 2048);
+    }
+    assert_int_equal(found, 1);
+    free_data(data);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_resource_is_the_vm_with_profiles_of_time_and_samples),
+        cmocka_unit_test(test_resource_is_the_vm_with_a_profile_of_samples),
         cmocka_unit_test(test_tables_begin_with_zero_and_have_no_duplicates),
         cmocka_unit_test(test_each_vm_has_its_own_samples),
+        cmocka_unit_test(test_selected_cpu_time_is_a_profile),
+        cmocka_unit_test(test_labels_can_be_left_out),
+        cmocka_unit_test(test_samples_can_have_times),
+        cmocka_unit_test(test_idle_processes_alone_give_no_resource),
+        cmocka_unit_test(test_long_label_is_cut),
     };
 
     return cmocka_run_group_tests_name("output_otlp", tests, NULL, NULL);

@@ -135,7 +135,8 @@ static void assert_sums(const char *value, const char *expected)
         buffer_format(&text, "%lld; ", (long long)sum);
     }
     buffer_text(&text, text_of(profile, profile->default_sample_type));
-    assert_null(profile->period_type);
+    assert_string_equal(text_of(profile, profile->period_type->type), "gc");
+    assert_int_equal(profile->period, 1);
     assert_text(&text, expected);
     perftools__profiles__profile__free_unpacked(profile, NULL);
     buffer_free(&text);
@@ -146,14 +147,14 @@ static void test_file_has_all_values_of_an_event_except_levels(void **state)
 {
     (void)state;
     assert_sums(NULL, "samples/count 2; time/nanoseconds 4580190; count/count 4; "
-                      "reclaimed/words 1000; binaries/bytes 1500; time");
+                      "reclaimed/bytes 8000; binaries/bytes 1500; time");
     assert_sums("reclaimed", "samples/count 1; time/nanoseconds 12300; count/count 3; "
-                             "reclaimed/words 1000; binaries/bytes 0; reclaimed");
+                             "reclaimed/bytes 8000; binaries/bytes 0; reclaimed");
     assert_sums("reductions",
                 "samples/count 2; time/nanoseconds 4580190; count/count 4; "
-                "reclaimed/words 1000; binaries/bytes 1500; reductions/count 5500; reductions");
+                "reclaimed/bytes 8000; binaries/bytes 1500; reductions/count 5500; reductions");
     assert_sums("samples", "samples/count 2; time/nanoseconds 4580190; count/count 4; "
-                           "reclaimed/words 1000; binaries/bytes 1500; samples");
+                           "reclaimed/bytes 8000; binaries/bytes 1500; samples");
 }
 
 /* Files and lines are there; a sum beyond the format's range becomes its largest number. */
@@ -181,9 +182,61 @@ static void test_sum_beyond_the_range_becomes_the_largest_number(void **state)
     }
     profile = profile_of(&small, &settings);
     put_samples(profile, &text);
-    assert_text(&text, "4 9223372036854775807 : a:f/1@a.erl:12 [scheduler] busy-wait\n");
+    assert_text(&text,
+                "1844674407372 9223372036854775807 : a:f/1@a.erl:12 [scheduler] busy-wait\n");
     perftools__profiles__profile__free_unpacked(profile, NULL);
     buffer_free(&text);
+}
+
+/* Check the stack of `depth` frames f0, f1... at the root: its depth in the file, its leaf, and the
+ * frame in the middle if frames are left out. */
+static void assert_deep(int depth, size_t written, const char *middle)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NONE}}, .no_labels = true};
+    struct small_profile small;
+    Perftools__Profiles__Profile *profile;
+    const Perftools__Profiles__Sample *sample;
+    struct buffer text = {0};
+    char name[16], leaf[16];
+    stack_id stack = 0;
+
+    small_profile_make(&small);
+    for (int i = 0; i < depth; i++) {
+        snprintf(name, sizeof(name), "f%d", i);
+        stack = profile_stack(small.profile, stack,
+                              small_frame(small.profile, name, "", FRAME_ERLANG, 1));
+    }
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i] = small.samples[0];
+        small.samples[i].stack = stack;
+    }
+    profile = profile_of(&small, &settings);
+    assert_int_equal(profile->n_sample, 1);
+    sample = profile->sample[0];
+    assert_int_equal(sample->n_location_id, written);
+    put_location(profile, sample->location_id[0], &text);
+    snprintf(leaf, sizeof(leaf), " f%d", depth - 1);
+    assert_text(&text, leaf);
+    put_location(profile, sample->location_id[written - 1], &text);
+    assert_text(&text, " f0");
+    for (size_t i = written - 501; middle && i < written - 499; i++)
+        put_location(profile, sample->location_id[i], &text);
+    if (middle)
+        assert_text(&text, middle);
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+    buffer_free(&text);
+}
+
+/* A stack of more than 1,000 frames keeps its root and its leaf. One frame in the middle says how
+ * many are left out. */
+static void test_deep_stack_is_cut_in_the_middle(void **state)
+{
+    (void)state;
+    assert_deep(1000, 1000, NULL);
+    assert_deep(1001, 746, " [256 frames truncated] f499");
+    assert_deep(1255, 1000, " [256 frames truncated] f499");
+    assert_deep(1256, 745, " [512 frames truncated] f499");
+    assert_deep(5000, 905, " [4096 frames truncated] f499");
 }
 
 int main(void)
@@ -191,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_samples_are_merged),
         cmocka_unit_test(test_file_has_all_values_of_an_event_except_levels),
+        cmocka_unit_test(test_deep_stack_is_cut_in_the_middle),
         cmocka_unit_test(test_sum_beyond_the_range_becomes_the_largest_number),
     };
 

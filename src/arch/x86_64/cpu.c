@@ -10,6 +10,7 @@
 const struct cpu cpu = {
     .name = "x86-64",
     .machine = "x86_64",
+    .otel_name = "amd64",
     .arguments = {CPU_RDI, CPU_RSI, CPU_RDX, CPU_RCX, CPU_R8, CPU_R9},
     .result = CPU_RAX,
     .preserved = REGISTER_BIT(CPU_RBX) | REGISTER_BIT(CPU_RBP) | REGISTER_BIT(CPU_R12) |

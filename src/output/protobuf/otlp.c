@@ -2,7 +2,8 @@
 /*
  * The profiles of OpenTelemetry (proto/opentelemetry): a ProfilesData, whose bytes are also those
  * of the ExportProfilesServiceRequest that its services take. It has a resource for each VM with
- * samples. A resource has a profile for each weight of the event, the selected weight first.
+ * samples. A resource has a profile for each weight of the event with values, the selected weight
+ * first. Each profile has a type of its own, which receivers make a series of.
  */
 #include "output/formats.h"
 
@@ -11,12 +12,13 @@
 
 #include "output/idle.h"
 #include "output/protobuf/otlp_dictionary.h"
-#include "output/sample_groups.h"
+#include "output/protobuf/otlp_resource.h"
+#include "output/protobuf/wire_types.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
 
-enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 4, RESOURCE_MAX = 8 };
+enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 4 };
 
 /* A sample group, and the indices of its parts in the dictionary. */
 struct otlp_row {
@@ -32,6 +34,7 @@ struct otlp {
     struct otlp_dictionary dictionary;
     struct otlp_row *rows; /* one for each group */
     const struct recording_totals *totals;
+    uint64_t duration; /* ns, at least 1 */
     /* The profile that is being written: */
     target_id target;
     size_t weight;
@@ -44,7 +47,7 @@ static void *otlp_begin(FILE *file, const struct output_source *source, struct e
     (void)error;
     otlp->file = file;
     otlp->source = *source;
-    sample_groups_init(&otlp->groups, source);
+    sample_groups_init(&otlp->groups, source, source->timestamps);
     otlp_dictionary_init(&otlp->dictionary, source->profile);
     return otlp;
 }
@@ -69,7 +72,7 @@ static void add_label(void *context, const char *key, const struct buffer *text)
 {
     struct labelling *labelling = context;
     char *name = xasprintf("beam.%s%s", strcmp(key, "scheduler") ? "process." : "", key);
-    char *value = xstrndup(text->data, text->size);
+    char *value = xstrndup(text->data, wire_text_size(text->data, text->size));
 
     labelling->row->labels[labelling->row->label_count++] =
         otlp_attribute(labelling->dictionary, name, value);
@@ -102,11 +105,29 @@ static void make_rows(struct otlp *otlp)
     free(ids);
 }
 
+/* Return the time of a group's samples in ns since 1970, inside the profile's range: profcheck asks
+ * for that (profcheck/check.go:168 in open-telemetry/sig-profiling at d2ab6d5). */
+static uint64_t time_of(const struct otlp *otlp, uint32_t group)
+{
+    const struct recording_header *header = otlp->source.header;
+    uint64_t time = sample_group_get(&otlp->groups, group)->time;
+    uint64_t start = output_start(&otlp->source), last = start + otlp->duration - 1;
+
+    time = header->start_realtime +
+           (time > header->start_monotonic ? time - header->start_monotonic : 0);
+    return time < start ? start : time > last ? last : time;
+}
+
+/* With times, each time is a sample of its own, though OpenTelemetry prefers one sample with many
+ * times: Pyroscope refuses a sample with several values (pkg/ingester/otlp/convert.go:340, v2.2.0).
+ */
 static void write_samples(struct otlp *otlp, struct protobuf *out)
 {
     for (uint32_t i = 0; i < otlp->groups.keys.count; i++) {
         struct otlp_row *row = &otlp->rows[i];
-        int64_t value = signed_number(sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
+        int64_t value = wire_value(&otlp->groups.weights[otlp->weight],
+                                   sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
+        uint64_t time = time_of(otlp, row->group);
         OTLP(Profile) part = OTLP_INIT(PROFILE);
         OTLP(Sample) sample = OTLP_INIT(SAMPLE);
 
@@ -117,6 +138,8 @@ static void write_samples(struct otlp *otlp, struct protobuf *out)
         sample.attribute_indices = row->labels;
         sample.n_values = 1;
         sample.values = &value;
+        sample.n_timestamps_unix_nano = otlp->groups.has_times;
+        sample.timestamps_unix_nano = &time;
         part.n_samples = 1;
         part.samples = (OTLP(Sample) *[]){&sample};
         protobuf_put(out, &part.base);
@@ -125,13 +148,12 @@ static void write_samples(struct otlp *otlp, struct protobuf *out)
 
 /* ---- profiles ---- */
 
-static OTLP(ValueType) type_of(struct otlp *otlp, const struct weight *weight)
+static OTLP(ValueType) type_of(struct otlp *otlp, struct wire_type wire)
 {
     OTLP(ValueType) type = OTLP_INIT(VALUE_TYPE);
 
-    type.type_strindex =
-        otlp_text(&otlp->dictionary, weight_type_name(&otlp->source, otlp->source.event, weight));
-    type.unit_strindex = otlp_text(&otlp->dictionary, weight_type_unit(weight));
+    type.type_strindex = otlp_text(&otlp->dictionary, wire.name);
+    type.unit_strindex = otlp_text(&otlp->dictionary, wire.unit);
     return type;
 }
 
@@ -171,27 +193,49 @@ static size_t make_notes(struct otlp *otlp, int32_t notes[NOTES_MAX])
 static void write_profile(struct protobuf *out, void *context)
 {
     struct otlp *otlp = context;
-    const struct recording_header *header = otlp->source.header;
+    const struct weight *weight = &otlp->groups.weights[otlp->weight];
     OTLP(Profile) part = OTLP_INIT(PROFILE);
-    OTLP(ValueType) type = type_of(otlp, &otlp->groups.weights[otlp->weight]), period;
+    OTLP(ValueType) type = type_of(otlp, wire_type_of_weight(&otlp->source, weight));
+    OTLP(ValueType) period = type_of(otlp, wire_type_of_period(&otlp->source));
     int32_t notes[NOTES_MAX];
 
     part.sample_type = &type;
+    part.period_type = &period;
+    part.period = wire_period(&otlp->groups, &otlp->target);
     part.time_unix_nano = output_start(&otlp->source);
-    part.duration_nano = whole_part(output_seconds(&otlp->source, otlp->totals) * 1e9);
-    if (event_is_cpu(otlp->source.profile, otlp->source.event) && header->frequency) {
-        period = type_of(otlp, &otlp->groups.weights[1 + CPU_TIME]);
-        part.period_type = &period;
-        part.period = 1000000000 / header->frequency;
-    }
+    part.duration_nano = otlp->duration;
     part.attribute_indices = notes;
     part.n_attribute_indices = make_notes(otlp, notes);
     protobuf_put(out, &part.base);
     write_samples(otlp, out);
 }
 
+/* True if a sample of the target has a value: Parca refuses a request with a profile without
+ * samples (pkg/normalizer/otel.go:602, v0.28.0). */
+static bool has_values(const struct otlp *otlp, size_t weight)
+{
+    for (uint32_t i = 0; i < otlp->groups.keys.count; i++)
+        if (otlp->rows[i].target == otlp->target &&
+            sample_group_sums(&otlp->groups, otlp->rows[i].group)[weight])
+            return true;
+    return false;
+}
+
+/* True for CPU time that the user did not select. The number of samples and the period have it
+ * already: receivers multiply them, and would show a second profile of the same time. */
+static bool is_repeated(const struct otlp *otlp, size_t weight)
+{
+    const struct weight *known = &otlp->groups.weights[weight];
+    bool selected = otlp->source.value && weight == otlp->groups.asked;
+
+    return event_is_cpu(otlp->source.profile, otlp->source.event) && weight && !known->is_metric &&
+           !selected;
+}
+
 static void write_one_profile(struct otlp *otlp, struct protobuf *out, size_t weight)
 {
+    if (is_repeated(otlp, weight) || !has_values(otlp, weight))
+        return;
     otlp->weight = weight;
     protobuf_nested(out, &opentelemetry__proto__profiles__v1development__scope_profiles__descriptor,
                     "profiles", write_profile, otlp);
@@ -215,75 +259,11 @@ static void write_scope(struct protobuf *out, void *context)
 
 /* ---- resources ---- */
 
-struct attributes {
-    OTLP_COMMON(KeyValue) pairs[RESOURCE_MAX], *pointers[RESOURCE_MAX];
-    OTLP_COMMON(AnyValue) values[RESOURCE_MAX];
-    size_t count;
-};
-
-static OTLP_COMMON(AnyValue) * add_pair(struct attributes *attributes, const char *key)
-{
-    size_t at = attributes->count++;
-
-    attributes->pairs[at] = (OTLP_COMMON(KeyValue))OTLP_COMMON_INIT(KEY_VALUE);
-    attributes->values[at] = (OTLP_COMMON(AnyValue))OTLP_COMMON_INIT(ANY_VALUE);
-    attributes->pairs[at].key = (char *)key;
-    attributes->pairs[at].value = &attributes->values[at];
-    attributes->pointers[at] = &attributes->pairs[at];
-    return &attributes->values[at];
-}
-
-static void add_text(struct attributes *attributes, const char *key, const char *text)
-{
-    OTLP_COMMON(AnyValue) * value;
-
-    if (!*text)
-        return;
-    value = add_pair(attributes, key);
-    value->value_case = OPENTELEMETRY__PROTO__COMMON__V1__ANY_VALUE__VALUE_STRING_VALUE;
-    value->string_value = (char *)text;
-}
-
-/* The names are those of OpenTelemetry's semantic conventions. */
-static void add_target(struct attributes *attributes, const struct profile *profile,
-                       target_id target)
-{
-    const struct target_entry *known = profile_get_target(profile, target);
-    OTLP_COMMON(AnyValue) *pid = add_pair(attributes, "process.pid");
-
-    pid->value_case = OPENTELEMETRY__PROTO__COMMON__V1__ANY_VALUE__VALUE_INT_VALUE;
-    pid->int_value = known->pid;
-    add_text(attributes, "service.name", profile_text(profile, known->node));
-    add_text(attributes, "process.executable.path", profile_text(profile, known->executable));
-    add_text(attributes, "process.runtime.name", "BEAM");
-    add_text(attributes, "process.runtime.version", profile_text(profile, known->erts));
-    add_text(attributes, "container.id", profile_text(profile, known->container));
-}
-
-/* Return the target's own host if the recording has several hosts, else the recording's host. */
-static const char *host_of(const struct otlp *otlp)
-{
-    const struct profile *profile = otlp->source.profile;
-    string_id host = otlp->target ? profile_get_target(profile, otlp->target)->host : 0;
-
-    return host ? profile_text(profile, host) : otlp->source.header->hostname;
-}
-
 static void write_resource(struct protobuf *out, void *context)
 {
     struct otlp *otlp = context;
-    OTLP(ResourceProfiles) part = OTLP_INIT(RESOURCE_PROFILES);
-    Opentelemetry__Proto__Resource__V1__Resource resource =
-        OPENTELEMETRY__PROTO__RESOURCE__V1__RESOURCE__INIT;
-    struct attributes attributes = {.count = 0};
 
-    add_text(&attributes, "host.name", host_of(otlp));
-    if (otlp->target)
-        add_target(&attributes, otlp->source.profile, otlp->target);
-    resource.n_attributes = attributes.count;
-    resource.attributes = attributes.pointers;
-    part.resource = &resource;
-    protobuf_put(out, &part.base);
+    otlp_resource_write(out, &otlp->source, otlp->target);
     protobuf_nested(out,
                     &opentelemetry__proto__profiles__v1development__resource_profiles__descriptor,
                     "scope_profiles", write_scope, otlp);
@@ -303,9 +283,9 @@ static void write_all(struct otlp *otlp)
         &opentelemetry__proto__profiles__v1development__profiles_data__descriptor;
     uint32_t targets = profile_counts(otlp->source.profile).targets;
     struct protobuf out = {.file = otlp->file};
+    struct output_range range = output_range(&otlp->source, otlp->totals);
 
-    if (targets)
-        code_table_begin_with(&otlp->dictionary.code, 1);
+    otlp->duration = range.to > range.from ? range.to - range.from : 1;
     make_rows(otlp);
     for (target_id target = 0; target <= targets; target++) {
         otlp->target = target;

@@ -54,13 +54,15 @@ int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *ke
 int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
                    size_t count)
 {
-    size_t end = dictionary->stacked_count + count;
+    uint32_t locations[CODE_STACK_MAX];
+    size_t end;
 
+    count = code_table_stack(&dictionary->code, frames, count, locations);
+    end = dictionary->stacked_count + count;
     dictionary->stacked =
         xgrow(dictionary->stacked, &dictionary->stacked_room, end, sizeof(*dictionary->stacked));
-    while (count)
-        dictionary->stacked[dictionary->stacked_count++] =
-            (int32_t)code_table_location(&dictionary->code, &frames[--count]);
+    for (size_t i = 0; i < count; i++)
+        dictionary->stacked[dictionary->stacked_count++] = (int32_t)locations[i];
     dictionary->stack_ends = xgrow(dictionary->stack_ends, &dictionary->ends_room,
                                    dictionary->stacks, sizeof(*dictionary->stack_ends));
     dictionary->stack_ends[dictionary->stacks++] = end;
@@ -94,39 +96,38 @@ static void write_mappings(struct otlp_dictionary *dictionary, struct protobuf *
     }
 }
 
-/* The type of a frame by OpenTelemetry's semantic conventions; NULL if it is no code, as for root
- * frames. */
+/* The type of a frame by OpenTelemetry's semantic conventions. Root frames and notes have one, too:
+ * Elastic's exporter refuses a profile if a location has none (serializeprofiles/transform.go:266
+ * in opentelemetry-collector-contrib at 01d8b1c1f4c7). They stand for what the VM does. */
 static const char *frame_type(enum frame_kind kind)
 {
     switch (kind) {
-    case FRAME_ERLANG:
-    case FRAME_BIF:
-    case FRAME_RUNTIME:
-        return "beam";
     case FRAME_NATIVE:
         return "native";
     case FRAME_KERNEL:
         return "kernel";
+    case FRAME_ERLANG:
+    case FRAME_BIF:
+    case FRAME_RUNTIME:
     case FRAME_MARK:
         break;
     }
-    return NULL;
+    return "beam";
 }
 
 static void fill_location(struct otlp_dictionary *dictionary, uint32_t id,
                           OTLP(Location) * location, OTLP(Line) * line, int32_t *type)
 {
     const struct code_location *known = intern_get(&dictionary->code.locations, id);
-    const char *type_name = frame_type((enum frame_kind)known->kind);
 
     line->function_index = (int32_t)known->function;
     line->line = known->line;
     location->mapping_index = (int32_t)known->mapping;
     location->address = known->address;
     location->n_lines = 1;
-    location->n_attribute_indices = type_name != NULL;
-    if (type_name)
-        *type = otlp_attribute(dictionary, "profile.frame.type", type_name);
+    location->n_attribute_indices = 1;
+    *type =
+        otlp_attribute(dictionary, "profile.frame.type", frame_type((enum frame_kind)known->kind));
 }
 
 static void write_locations(struct otlp_dictionary *dictionary, struct protobuf *out)
@@ -165,15 +166,12 @@ static void write_functions(const struct otlp_dictionary *dictionary, struct pro
     }
 }
 
-/* Samples have no links: the table has only "none", with ids of zeros in the usual length. */
+/* Samples have no links: the table has only "none". */
 static void write_links(struct protobuf *out)
 {
-    uint8_t zeros[16] = {0};
     OTLP(ProfilesDictionary) part = OTLP_INIT(PROFILES_DICTIONARY);
     OTLP(Link) link = OTLP_INIT(LINK);
 
-    link.trace_id = (ProtobufCBinaryData){16, zeros};
-    link.span_id = (ProtobufCBinaryData){8, zeros};
     part.n_link_table = 1;
     part.link_table = (OTLP(Link) *[]){&link};
     protobuf_put(out, &part.base);

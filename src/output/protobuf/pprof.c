@@ -13,10 +13,9 @@
 #include "output/code_table.h"
 #include "output/idle.h"
 #include "output/protobuf/protobuf_file.h"
-#include "output/sample_groups.h"
+#include "output/protobuf/wire_types.h"
 #include "output/summary/texts.h"
 #include "pprof/profile.pb-c.h"
-#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
 
@@ -36,7 +35,7 @@ static void *pprof_begin(FILE *file, const struct output_source *source, struct 
     (void)error;
     pprof->out.file = file;
     pprof->source = *source;
-    sample_groups_init(&pprof->groups, source);
+    sample_groups_init(&pprof->groups, source, false);
     code_table_init(&pprof->code, source->profile);
     return pprof;
 }
@@ -71,21 +70,8 @@ static void add_label(void *context, const char *key, const struct buffer *text)
 
     perftools__profiles__label__init(label);
     label->key = code_table_text(code, key);
-    label->str = string_table_add(&code->texts, text->data, text->size);
+    label->str = string_table_add(&code->texts, text->data, wire_text_size(text->data, text->size));
     labels->pointers[labels->count++] = label;
-}
-
-/* Return the locations of a stack, leaf first. To be freed. */
-static uint64_t *locations_of(struct pprof *pprof, view_stack_id stack, size_t *ret_count)
-{
-    const struct view_frame *frames;
-    size_t count = view_frames(pprof->source.view, stack, &frames);
-    uint64_t *locations = xcalloc(count + 1, sizeof(*locations));
-
-    for (size_t i = 0; i < count; i++)
-        locations[i] = code_table_location(&pprof->code, &frames[count - 1 - i]);
-    *ret_count = count;
-    return locations;
 }
 
 static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__Sample *sample)
@@ -96,7 +82,7 @@ static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__
     int64_t values[WEIGHTS_MAX];
 
     for (size_t i = 0; i < pprof->groups.weight_count; i++)
-        values[i] = signed_number(sums[i]);
+        values[i] = wire_value(&pprof->groups.weights[i], sums[i]);
     sample_group_labels(&pprof->groups, &sample_group_get(&pprof->groups, id)->who, add_label,
                         &labels);
     sample->n_value = pprof->groups.weight_count;
@@ -108,23 +94,37 @@ static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__
     protobuf_put(&pprof->out, &profile.base);
 }
 
+/* Store the locations of a stack, leaf first. Return their number. */
+static size_t take_locations(struct pprof *pprof, view_stack_id stack,
+                             uint64_t locations[CODE_STACK_MAX])
+{
+    const struct view_frame *frames;
+    size_t count = view_frames(pprof->source.view, stack, &frames);
+    uint32_t stored[CODE_STACK_MAX];
+
+    count = code_table_stack(&pprof->code, frames, count, stored);
+    for (size_t i = 0; i < count; i++)
+        locations[i] = stored[i];
+    return count;
+}
+
 static void write_samples(struct pprof *pprof)
 {
     uint32_t count = pprof->groups.keys.count, *ids = sample_groups_by_stack(&pprof->groups);
     view_stack_id stack = 0;
+    uint64_t locations[CODE_STACK_MAX];
     Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 
+    sample.location_id = locations;
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&pprof->groups, ids[i]);
 
         if (group->stack != stack) {
             stack = group->stack;
-            free(sample.location_id);
-            sample.location_id = locations_of(pprof, stack, &sample.n_location_id);
+            sample.n_location_id = take_locations(pprof, stack, locations);
         }
         write_sample(pprof, ids[i], &sample);
     }
-    free(sample.location_id);
     free(ids);
 }
 
@@ -202,12 +202,12 @@ static void write_texts(struct pprof *pprof)
 
 /* ---- the profile itself ---- */
 
-static Perftools__Profiles__ValueType type_of(struct pprof *pprof, const struct weight *weight)
+static Perftools__Profiles__ValueType type_of(struct pprof *pprof, const struct wire_type *wire)
 {
     Perftools__Profiles__ValueType type = PERFTOOLS__PROFILES__VALUE_TYPE__INIT;
 
-    type.type = text_of(pprof, weight_type_name(&pprof->source, pprof->source.event, weight));
-    type.unit = text_of(pprof, weight_type_unit(weight));
+    type.type = text_of(pprof, wire->name);
+    type.unit = text_of(pprof, wire->unit);
     return type;
 }
 
@@ -218,29 +218,29 @@ static void write_types(struct pprof *pprof)
     Perftools__Profiles__ValueType types[WEIGHTS_MAX], *pointers[WEIGHTS_MAX];
 
     for (size_t i = 0; i < groups->weight_count; i++) {
-        types[i] = type_of(pprof, &groups->weights[i]);
+        struct wire_type wire = wire_type_of_weight(&pprof->source, &groups->weights[i]);
+
+        types[i] = type_of(pprof, &wire);
         pointers[i] = &types[i];
+        if (i == groups->asked)
+            profile.default_sample_type = types[i].type;
     }
     profile.n_sample_type = groups->weight_count;
     profile.sample_type = pointers;
-    profile.default_sample_type = type_of(pprof, &groups->weights[groups->asked]).type;
     protobuf_put(&pprof->out, &profile.base);
 }
 
 static void write_time(struct pprof *pprof, const struct recording_totals *totals)
 {
     const struct output_source *source = &pprof->source;
-    const struct recording_header *header = source->header;
+    struct wire_type period = wire_type_of_period(source);
+    Perftools__Profiles__ValueType type = type_of(pprof, &period);
     Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
-    Perftools__Profiles__ValueType type;
 
     profile.time_nanos = signed_number(output_start(source));
     profile.duration_nanos = signed_number(whole_part(output_seconds(source, totals) * 1e9));
-    if (event_is_cpu(source->profile, source->event) && header->frequency) {
-        type = type_of(pprof, &pprof->groups.weights[1 + CPU_TIME]);
-        profile.period_type = &type;
-        profile.period = 1000000000 / header->frequency;
-    }
+    profile.period_type = &type;
+    profile.period = wire_period(&pprof->groups, NULL);
     protobuf_put(&pprof->out, &profile.base);
 }
 
