@@ -73,8 +73,22 @@ static double rest(const struct estimate *estimate, struct estimate_span all)
     return (all.ns - estimate->exact_ns) / estimate->scaled_ns;
 }
 
+/* A hit that the edge of a window cuts counts in the window, and in the target's count after it, or
+ * the other way round. */
+static const double CUT_A_WINDOW = 2;
+
+/* True if the target counts the value itself, and windows saw no more difference than their edges
+ * explain: the target's count is the total. */
+static bool is_the_count(const struct estimate *estimate, struct estimate_span all)
+{
+    return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0 &&
+           estimate->missed <= CUT_A_WINDOW * (double)estimate->windows;
+}
+
 double estimate_total(const struct estimate *estimate, struct estimate_span all)
 {
+    if (is_the_count(estimate, all) && all.ns > estimate->exact_ns)
+        return estimate->exact + (all.work - estimate->exact_work);
     if (is_unseen(estimate, all) && estimate->exact_work > 0)
         return estimate->exact * (all.work / estimate->exact_work);
     if (estimate->windows > 0)

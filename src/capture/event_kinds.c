@@ -47,6 +47,7 @@ static const struct event_kind kinds[] =
             .work = VM_COLLECTIONS,
             .by_amount = 1u << ALLOC_WORDS,
             .counted = 1u << ALLOC_COUNT,
+            .in_pairs = 1u << ALLOC_BINARIES,
         },
         {
             .name = "sched", /* bpf/sched.bpf.c */

@@ -37,6 +37,11 @@ static bool is_cut(const struct probed_event *event, int value,
            (double)counts->tallies[event->kind->cut - 1] > CUT_MOST * (double)counts->hits;
 }
 
+static bool is_in_pairs(const struct probed_event *event, int value)
+{
+    return event->hits.windows && (event->kind->in_pairs >> value & 1);
+}
+
 static void add_sum(const struct event_probes *probes, const struct probed_event *event, int value,
                     const struct wire_slot_counts *counts, struct event_summary *summary)
 {
@@ -47,7 +52,7 @@ static void add_sum(const struct event_probes *probes, const struct probed_event
     double own = estimate_error(estimate, all) / NORMAL_95_PERCENT;
 
     summary->sums[value] += (uint64_t)llround(estimate_total(estimate, all));
-    if (!isfinite(own) || is_cut(event, value, counts))
+    if (!isfinite(own) || is_cut(event, value, counts) || is_in_pairs(event, value))
         *error = EVENT_ERROR_UNKNOWN;
     else if (*error != EVENT_ERROR_UNKNOWN)
         *error = (uint64_t)ceil(hypot((double)*error, own));

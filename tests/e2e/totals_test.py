@@ -118,6 +118,17 @@ class Totals(unittest.TestCase):
                 path, totals = self.record("-p", node.pid, "-d", 4)
                 self.check(sums_of(path), totals)
 
+    def test_binaries_that_windows_see_in_part_are_not_sure(self):
+        """The binaries of a collection are known if its process had an earlier one in the window.
+        With probes attached all of the time they are known."""
+        with nodes.Node(27, "request") as node:
+            for budget, error in ((1, None), (100, 0)):
+                path, _ = self.record("-p", node.pid, "-d", 3, "--budget", budget)
+                binaries = json.loads(path.with_suffix(".json").read_text("utf-8"))[
+                    "events"]["alloc"]["values"]["binaries"]
+                self.assertEqual((binaries["standard_error"], binaries["sure"]),
+                                 (error, error is not None))
+
     def test_samples_of_attached_probes_add_up(self):
         """Hits are more than stacks are taken of: samples stand for several hits."""
         with nodes.Node(27, "request") as node:

@@ -212,6 +212,22 @@ static void test_value_that_the_target_counts_needs_one_window(void **state)
     assert_in_range(estimate_error(&hits, span(11000, 4400)), 100, 160);
 }
 
+/* Of a value that the target counts, windows of few hits differ by those that their edges cut. The
+ * total is the target's count, and its interval is as wide as the difference. */
+static void test_hits_that_edges_cut_do_not_change_a_count(void **state)
+{
+    struct estimate cut = {.is_counted = true}, more = {.is_counted = true};
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        estimate_add(&cut, span(10, 10), 1000 * MS, 10 + i % 3, 10 + i % 3);
+        estimate_add(&more, span(10, 10), 1000 * MS, 15, 15);
+    }
+    assert_true(estimate_total(&cut, span(10000, 9000)) == 9000);
+    assert_true(estimate_error(&cut, span(10000, 9000)) > 9000 * 0.07);
+    assert_true(fabs(estimate_total(&more, span(10000, 9000)) - 13500) < 1e-6);
+}
+
 /* Few hits leave a total to chance, although each unit of work had a hit, or the value was like the
  * work in all windows. */
 static void test_hits_that_are_alike_by_chance_are_not_certain(void **state)
@@ -327,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_interval_of_few_hits_contains_the_true_total),
         cmocka_unit_test(test_equal_windows_have_an_error),
         cmocka_unit_test(test_value_that_the_target_counts_needs_one_window),
+        cmocka_unit_test(test_hits_that_edges_cut_do_not_change_a_count),
         cmocka_unit_test(test_hits_that_are_alike_by_chance_are_not_certain),
         cmocka_unit_test(test_hits_of_one_window_have_an_unknown_error),
         cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
