@@ -3,6 +3,7 @@
 (FUSE), and a memory map whose lock is never released. Not even SIGKILL ends the first wait. Every
 command ends in time, and other VMs are recorded."""
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -251,6 +252,20 @@ class SilentServer(FileServer, unittest.TestCase):
         self.assertIn(message, self.check("-p", self.node.pid, "-d", 1, "-o", self.out / "x.bfr"))
         said, stacks = self.record("-a")
         self.assertIn(f"process {self.node.pid} is skipped: {message}", said)
+        self.check_load(stacks, "request")
+
+    def test_many_processes_of_one_server_delay_as_one_does(self):
+        """Processes that are no VMs, with an executable of the server: each would take a quarter of
+        a second."""
+        path = self.serve(shutil.which("sleep"))
+        for _ in range(40):
+            process = subprocess.Popen([path, "600"])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+        self.addCleanup(self.server.kill)  # first: else they could not end
+        self.stall()
+        self.assertIn(f" {self.other.pid} ", self.check("ps"))
+        _, stacks = self.record("-a")
         self.check_load(stacks, "request")
 
     def test_vm_whose_library_is_not_given_is_recorded(self):
