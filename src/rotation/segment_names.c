@@ -348,6 +348,17 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
            own_file_is(directory, name);
 }
 
+/* A segment that is complete goes whoever has a lock on it: any user who can read it can lock it. */
+static void remove_segment(int directory, const char *name)
+{
+    size_t size = strlen(name), suffix = strlen(TEMPORARY);
+
+    if (size > suffix && !strcmp(name + size - suffix, TEMPORARY))
+        own_file_remove_unlocked(directory, name);
+    else
+        own_file_remove(directory, name);
+}
+
 static void remove_old(const struct pattern *pattern, size_t keep, struct segment_time newest)
 {
     DIR *directory = open_directory(pattern);
@@ -366,7 +377,7 @@ static void remove_old(const struct pattern *pattern, size_t keep, struct segmen
         qsort(names, count, sizeof(*names), later_first);
     for (size_t i = 0; i < count; i++) {
         if (i >= keep)
-            own_file_remove(dirfd(directory), names[i]);
+            remove_segment(dirfd(directory), names[i]);
         free(names[i]);
     }
     free(names);
@@ -397,7 +408,7 @@ void segment_names_remove_leftovers(const struct segment_names *names)
             continue;
         for (struct dirent *entry; (entry = readdir(directory));)
             if (is_leftover(&names->patterns[i], entry->d_name))
-                own_file_remove(dirfd(directory), entry->d_name);
+                own_file_remove_unlocked(dirfd(directory), entry->d_name);
         closedir(directory);
     }
 }

@@ -72,8 +72,14 @@ static bool is_locked(int directory, const char *name)
 
 void own_file_remove(int directory, const char *name)
 {
-    if (own_file_is(directory, name) && !is_locked(directory, name))
+    if (own_file_is(directory, name))
         unlinkat(directory, name, 0);
+}
+
+void own_file_remove_unlocked(int directory, const char *name)
+{
+    if (!is_locked(directory, name))
+        own_file_remove(directory, name);
 }
 
 size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)

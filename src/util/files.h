@@ -27,5 +27,8 @@ int open_input(const char *path, bool pipes, struct error *error);
 /* True for a regular file of this user, or of the user who ran sudo. */
 bool own_file_is(int directory, const char *name);
 
-/* Remove such a file, unless the process that created it still writes it, and so has its lock. */
+/* Remove such a file. */
 void own_file_remove(int directory, const char *name);
+
+/* Remove such a file, unless the process that created it still writes it, and so has its lock. */
+void own_file_remove_unlocked(int directory, const char *name);

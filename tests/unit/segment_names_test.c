@@ -324,6 +324,24 @@ static void test_file_that_is_being_written_is_not_removed(void **state)
     segment_names_free(names);
 }
 
+/* Whoever can read a segment can lock it. That does not keep it. */
+static void test_locks_of_others_keep_no_segment(void **state)
+{
+    struct segment_names *names = names_of_two(false);
+    int fd;
+
+    (void)state;
+    touch("x-n@h-20261121-202958.svg");
+    touch("x-n@h-20261121-203000.svg");
+    fd = open("x-n@h-20261121-202958.svg", O_RDONLY | O_CLOEXEC);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    segment_names_remove_old(names, 1, some_time);
+    assert_false(exists("x-n@h-20261121-202958.svg"));
+    assert_true(exists("x-n@h-20261121-203000.svg"));
+    close(fd);
+    segment_names_free(names);
+}
+
 /* Leftovers of outputs are removed, but no recordings, and no files that are being written. */
 static void test_leftovers_of_outputs_are_removed(void **state)
 {
@@ -367,6 +385,7 @@ int main(void)
         IN_FOLDER(test_error_names_the_file_that_cannot_be_created),
         IN_FOLDER(test_newest_files_of_each_output_are_kept),
         IN_FOLDER(test_file_that_is_being_written_is_not_removed),
+        IN_FOLDER(test_locks_of_others_keep_no_segment),
         IN_FOLDER(test_leftovers_of_outputs_are_removed),
         IN_FOLDER(test_foreign_and_future_files_do_not_count_for_keep),
         IN_FOLDER(test_foreign_leftovers_stay),
