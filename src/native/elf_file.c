@@ -328,7 +328,8 @@ static size_t read_part(struct elf_file *file, uint64_t offset, void *buffer, si
 
     if (ask(file, &request, NULL, -1, &answer)) {
         got = answer.size < size ? answer.size : size;
-        memcpy(buffer, answer.data, got);
+        if (got)
+            memcpy(buffer, answer.data, got);
     }
     buffer_free(&answer);
     return got;

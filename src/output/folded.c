@@ -13,6 +13,7 @@
 #include "output/stack_lines.h"
 #include "output/weight.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 struct folded {
     FILE *file;
@@ -40,7 +41,7 @@ static int folded_sample(void *state, const struct sample *sample, struct error 
 
     (void)error;
     counts_add(&folded->counts[side], view_of_sample(source->view, sample),
-               sample_weight(&folded->weight, sample));
+               sample_amount(&folded->weight, sample));
     return 0;
 }
 
@@ -56,21 +57,39 @@ static double scale_of(const struct folded *folded)
     return comparison_scale(folded->source.comparison, totals);
 }
 
+/* Lines have whole weights. What rounding takes from a line goes to the next ones, so that they add
+ * up to the total. A line of less than half a sample can be left out. */
 struct folded_writer {
     const struct folded *folded;
-    double scale;
+    double scale;                    /* of side 0 */
+    uint64_t amounts[2], written[2]; /* so far, by side */
 };
+
+static uint64_t whole_weight(struct folded_writer *writer, int side, uint64_t amount)
+{
+    uint64_t weight;
+
+    writer->amounts[side] = saturating_sum(writer->amounts[side], amount);
+    weight =
+        weight_of_amount(&writer->folded->weight, writer->amounts[side]) - writer->written[side];
+    writer->written[side] += weight;
+    return writer->folded->weight.period ? weight : amount;
+}
 
 static void write_line(void *context, const char *line, const uint64_t sums[2])
 {
-    const struct folded_writer *writer = context;
+    struct folded_writer *writer = context;
     const struct folded *folded = writer->folded;
+    const uint64_t weights[2] = {whole_weight(writer, 0, sums[0]),
+                                 whole_weight(writer, 1, sums[1])};
 
+    if (!weights[0] && !weights[1])
+        return;
     if (folded->source.comparison)
-        fprintf(folded->file, "%s %.0f %" PRIu64 "\n", line, (double)sums[0] * writer->scale,
-                sums[1]);
+        fprintf(folded->file, "%s %.0f %" PRIu64 "\n", line, (double)weights[0] * writer->scale,
+                weights[1]);
     else
-        fprintf(folded->file, "%s %" PRIu64 "\n", line, sums[0]);
+        fprintf(folded->file, "%s %" PRIu64 "\n", line, weights[0]);
 }
 
 static uint64_t count_of(const struct counts *counts, view_stack_id id)
@@ -96,7 +115,8 @@ static void folded_write(const struct folded *folded)
         count = view_frames(folded->source.view, id, &frames);
         stack_lines_add(&lines, frames, count, sums);
     }
-    stack_lines_each(&lines, write_line, &(struct folded_writer){folded, scale_of(folded)});
+    stack_lines_each(&lines, write_line,
+                     &(struct folded_writer){folded, scale_of(folded), {0}, {0}});
     stack_lines_free(&lines);
 }
 

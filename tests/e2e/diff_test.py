@@ -84,7 +84,7 @@ class Diff(unittest.TestCase):
         perf = self.write("perf", "a 1/1 [000] 1.000000: 1 cycles:\n\t 1 f (/x)\n\n")
         for arguments, code, says in (
                 ((self.old,), USAGE, "diff compares two recordings, not 1"),
-                ((self.old, self.new, "--to", "1"), USAGE, "no option '--to'"),
+                ((self.old, self.new, "--to", "1"), USAGE, "unknown option '--to'"),
                 ((self.old, self.new, "-o", self.folder / "x.svg"), USAGE, "can be written as"),
                 ((self.old, self.new, "--event", "gc"), USAGE, f"{self.old}: the recording has no "),
                 ((self.old, perf), FAILED, "no event in common"),

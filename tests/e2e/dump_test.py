@@ -224,7 +224,7 @@ class Errors(unittest.TestCase):
                               (("--top", "5:+memory"), "+msgq"),
                               (("--top", "5:+"), "+msgq"), (("--top", "5:+msgq:0"), "seconds"),
                               (("--top", "5:msgq:2"), "growth only"), (("extra",), "extra"),
-                              (("--from", "1"), "no option '--from'"), (("-I", "("), "expression"),
+                              (("--from", "1"), "unknown option '--from'"), (("-I", "("), "expression"),
                               (("--status", "tired"), "waiting")):
             with self.subTest(options):
                 done = beamflame.run("dump", *options)

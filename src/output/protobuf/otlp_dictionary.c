@@ -187,7 +187,7 @@ static void write_stacks(const struct otlp_dictionary *dictionary, struct protob
 
         end = id ? dictionary->stack_ends[id - 1] : 0;
         stack.n_location_indices = end - start;
-        stack.location_indices = dictionary->stacked + start;
+        stack.location_indices = end > start ? dictionary->stacked + start : NULL;
         part.n_stack_table = 1;
         part.stack_table = (OTLP(Stack) *[]){&stack};
         protobuf_put(out, &part.base);
