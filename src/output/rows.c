@@ -51,6 +51,7 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
     }
     counts_free(&values);
     free(top);
+    rest.is_all = !found;
     *ret_rest = rest;
     return found;
 }
@@ -87,4 +88,6 @@ void rest_text(const struct rows_rest *rest, const char *what, struct buffer *te
     if (rest->rows)
         buffer_format(text, " (%s %s%s)", number_text(rest->rows).text, what,
                       rest->rows == 1 ? "" : "s");
+    if (rest->rows && rest->is_all)
+        buffer_text(text, ": chance explains each, record longer or raise --budget");
 }

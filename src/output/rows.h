@@ -26,6 +26,7 @@ struct row {
 /* The rest of a table: rows that chance explains, rows below the top, and samples of no row. */
 struct rows_rest {
     uint64_t rows, value, samples;
+    bool is_all; /* there is no other row */
 };
 
 /* Store the rows with the greatest values that are not there by chance, the greatest first. Return
@@ -44,5 +45,6 @@ struct row_cover rows_cover(const struct output_source *source, event_id event, 
 /* "+- 196.0 us"; "+- ?" if the interval is unknown; "" if the value is exact. */
 struct number_text half_text(double half, enum unit unit);
 
-/* Append "other (12 rows)", or "other" if it has no rows. `what` is the singular: "row". */
+/* Append "other (12 rows)", with advice if it is all of the table, or "other" if it has no rows.
+ * `what` is the singular: "row". */
 void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text);

@@ -424,15 +424,17 @@ static void test_summary_of_events_is_exact(void **state)
         "p99 "
         "498.4 us, max 500.0 us\n  put off           5 times (3 seen)\n\n"
         "call sites of gc by time\n"
-        "            4.6 ms                    100.0 %          2 samples  other (2 rows)\n\n"
+        "            4.6 ms                    100.0 %          2 samples  other (2 rows)"
+        ": chance explains each, record longer or raise --budget\n\n"
         "processes of gc by time\n"
-        "            4.6 ms                    100.0 %          2 samples  other (1 row)\n\n"
+        "            4.6 ms                    100.0 %          2 samples  other (1 row)"
+        ": chance explains each, record longer or raise --budget\n\n"
         "event bif:erlang:md5/1: 0 samples\n" LOSSES);
     free(text);
     text = text_of(&summary_format, "gc", "count");
     assert_non_null(strstr(text, "call sites of gc by count\n"
                                  "           4 times                    100.0 %          2 "
-                                 "samples  other (2 rows)\n"));
+                                 "samples  other (2 rows): chance explains"));
     assert_null(strstr(text, "most CPU time"));
     assert_null(strstr(text, "threads did"));
     assert_null(strstr(text, "event bif"));
