@@ -156,7 +156,7 @@ class BadOptions(unittest.TestCase):
     """Each bad option is refused with the valid choices, before anything is attached."""
 
     def test_bad_options_are_refused_with_the_valid_ones(self):
-        for options, says in ((["-e", "gcc"], "no event 'gcc'; the events are: cpu, gc, alloc"),
+        for options, says in ((["-e", "gcc"], "no event 'gcc'; the events are: cpu, wall, gc, alloc"),
                               (["-e", "bif:md5"], "needs a function"),
                               (["-e", "probe:"], "needs a function"),
                               (["-e", ","], "needs an event"),
