@@ -64,7 +64,7 @@ class Diff(unittest.TestCase):
         self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
         self.assertEqual(changes(there), {"main": (500, 710, 210, 68, 0),
                                           "parse": (100, 300, 200, 39, 200)})
-        self.assertIn("1 functions have not changed by more than chance explains", there)
+        self.assertIn("1 function has not changed by more than chance explains", there)
         back = self.diff(self.new, self.old, "--normalize", "none")
         self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
 

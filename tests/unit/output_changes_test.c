@@ -220,7 +220,7 @@ static void test_table_can_be_sorted_by_self(void **state)
     assert_table(SORT_SELF,
                  "        before           after          change           noise    with callees\n"
                  "      120.0 ms               0       -120.0 ms         70.7 ms       -120.0 ms  "
-                 "erlang:+/2\n\n1 functions have not changed by more than chance explains\n");
+                 "erlang:+/2\n\n1 function has not changed by more than chance explains\n");
 }
 
 /* Functions that are heavy on either side come first, also if others have changed more. */

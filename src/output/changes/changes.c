@@ -142,8 +142,8 @@ static void put_functions(const struct changes *changes, const struct function_c
     if (clear > shown)
         fprintf(changes->file, "%zu more functions have changed by more than the noise\n",
                 clear - shown);
-    fprintf(changes->file, "%zu functions have not changed by more than chance explains\n",
-            count - clear);
+    fprintf(changes->file, "%zu %s not changed by more than chance explains\n", count - clear,
+            count - clear == 1 ? "function has" : "functions have");
 }
 
 static int changes_finish(void *state, const struct recording_totals *totals, struct error *error)
