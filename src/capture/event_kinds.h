@@ -83,8 +83,8 @@ struct event_kind {
     /* A bit for each value that is the time of many processes at once. Such a value grows as time
      * passes, however much work the target does meanwhile. */
     uint32_t by_time;
-    /* A bit for each value that a hit has only if the same window saw an earlier hit of its process.
-     * In windows, such a sum is too low. */
+    /* A bit for each value that a hit has only if the same window saw an earlier hit of its
+     * process. In windows, such a sum is too low. */
     uint32_t in_pairs;
     /* The tally of hits whose time began before their window, plus 1; 0: there is none. */
     uint32_t cut;

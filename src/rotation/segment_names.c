@@ -348,7 +348,8 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
            own_file_is(directory, name);
 }
 
-/* A segment that is complete goes whoever has a lock on it: any user who can read it can lock it. */
+/* A segment that is complete goes whoever has a lock on it: any user who can read it can lock it.
+ */
 static void remove_segment(int directory, const char *name)
 {
     size_t size = strlen(name), suffix = strlen(TEMPORARY);
