@@ -97,11 +97,24 @@ static uint64_t count_of(const struct counts *counts, view_stack_id id)
     return id < counts->size ? counts->of[id] : 0;
 }
 
+/* The amount that lines begin with: half a period if all of them together have less than that, so
+ * that the first one has weight 1. */
+static uint64_t first_amount(const struct folded *folded, int side)
+{
+    uint64_t total = 0;
+
+    for (size_t id = 1; id < folded->counts[side].size; id++)
+        total = saturating_sum(total, folded->counts[side].of[id]);
+    return total && !weight_of_amount(&folded->weight, total) ? folded->weight.period / 2 : 0;
+}
+
 /* Stacks that differ only in properties that are not shown share a line. */
 static void folded_write(const struct folded *folded)
 {
     const struct counts *counts = folded->counts;
     size_t room = counts[0].size > counts[1].size ? counts[0].size : counts[1].size;
+    struct folded_writer writer = {
+        folded, scale_of(folded), {first_amount(folded, 0), first_amount(folded, 1)}, {0}};
     struct stack_lines lines;
 
     stack_lines_init(&lines);
@@ -115,8 +128,7 @@ static void folded_write(const struct folded *folded)
         count = view_frames(folded->source.view, id, &frames);
         stack_lines_add(&lines, frames, count, sums);
     }
-    stack_lines_each(&lines, write_line,
-                     &(struct folded_writer){folded, scale_of(folded), {0}, {0}});
+    stack_lines_each(&lines, write_line, &writer);
     stack_lines_free(&lines);
 }
 

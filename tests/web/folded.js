@@ -39,7 +39,8 @@ export function folded(tree) {
 function whole(lines) {
     if (lines.every(({ weight }) => Number.isInteger(weight)))
         return lines;
-    let sum = 0, written = 0;
+    const total = lines.reduce((sum, { weight }) => sum + weight, 0);
+    let sum = total && !Math.round(total) ? 0.5 : 0, written = 0;
 
     return lines.map(({ bytes, weight }) => {
         const own = Math.round(sum += weight) - written;
