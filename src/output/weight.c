@@ -141,7 +141,7 @@ struct weight weight_of_traffic(const struct output_source *source, event_id id)
 
 struct number_text weight_text(const struct weight *weight, uint64_t sum)
 {
-    struct number_text text = number_text(weight_of_amount(weight, sum));
+    struct number_text text = number_text(sum);
 
     if (!weight->period && !weight->is_one)
         return amount_text(sum, weight->unit);

@@ -7,10 +7,9 @@
  * - "samples": each sample weighs 1
  * - "cpu" or "wall": the time of that event; samples of other events are left out
  *
- * A CPU sample weighs the time that it stands for, in periods of the sampling frequency. So weights
- * are numbers of samples if all samples stand for the same time. Sums are rounded, not samples:
- * else samples that stand for less than a period, of a node that is half idle, would count too
- * much.
+ * A CPU sample weighs 1, or more if it stands for more time than a period of the sampling frequency
+ * (as when only a part of the time was observed). So weights are numbers of samples if all samples
+ * stand for the same time.
  */
 #pragma once
 
@@ -50,34 +49,23 @@ size_t weights_of_event(const struct output_source *source, event_id event,
  * its value "count", else its first value. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
 
-/* The weight of a sample to add up: as it is, or in ns for `weight->period`. */
-static inline uint64_t sample_amount(const struct weight *weight, const struct sample *sample)
+static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
 {
+    uint64_t value = sample->values[weight->value], period = weight->period, count;
+
     if (weight->is_one)
         return 1;
     if (weight->is_change)
         return sample->change;
-    return weight->is_metric ? sample->metrics.values[weight->metric] /* 0 if it is not known */
-                             : sample->values[weight->value];
+    if (weight->is_metric)
+        return sample->metrics.values[weight->metric]; /* 0 if it is not known */
+    if (!period)
+        return value;
+    count = value / period + (value % period >= period / 2);
+    return count ? count : 1;
 }
 
-/* The weight that a sum of such amounts is: a number of periods, rounded. */
-static inline uint64_t weight_of_amount(const struct weight *weight, uint64_t amount)
-{
-    uint64_t period = weight->period;
-
-    return period ? amount / period + (amount % period >= period / 2) : amount;
-}
-
-/* The weight of a sample alone: at least 1 period. */
-static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
-{
-    uint64_t count = weight_of_amount(weight, sample_amount(weight, sample));
-
-    return count || !weight->period ? count : 1;
-}
-
-/* A sum of amounts for people: "12 samples", "1.5 ms", "1,234 words". */
+/* A sum of weights for people: "12 samples", "1.5 ms", "1,234 words". */
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
 /* Resolve names that the user selected; each may be NULL. *ret_event is the event named `event`, or

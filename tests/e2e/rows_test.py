@@ -43,7 +43,7 @@ class Rows(unittest.TestCase):
             before = node.report()["results"]
             for i in range(cls.recordings):
                 path = folder / f"{i}.bfr"
-                with beamflame.recording("-p", node.pid, "-e", "msg", "--budget", 4, "-o", path, "--stats",
+                with beamflame.recording("-p", node.pid, "-e", "msg", "--budget", 2, "-o", path, "--stats",
                                          folder / "stats.json"):
                     after = node.tell("run")["results"]
                 cls.truths.append({name: after[name] - before[name] for name in after})

@@ -26,26 +26,7 @@ export function folded(tree) {
             lines.set(line, (lines.get(line) ?? 0) + Math.abs(tree.self[0][node]));
         }
     }
-    return whole([...lines].map(([line, weight]) => ({ bytes: Buffer.from(line), weight }))
-        .sort((a, b) => Buffer.compare(a.bytes, b.bytes)))
+    return [...lines].map(([line, weight]) => ({ bytes: Buffer.from(line), weight }))
+        .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
         .map(({ bytes, weight }) => `${bytes} ${BigInt(weight)}\n`).join("");
-}
-
-/**
- * Numbers of periods are fractions. What rounding takes from a line goes to the next ones.
- *
- * @param {{ bytes: Buffer, weight: number }[]} lines
- */
-function whole(lines) {
-    if (lines.every(({ weight }) => Number.isInteger(weight)))
-        return lines;
-    const total = lines.reduce((sum, { weight }) => sum + weight, 0);
-    let sum = total && !Math.round(total) ? 0.5 : 0, written = 0;
-
-    return lines.map(({ bytes, weight }) => {
-        const own = Math.round(sum += weight) - written;
-
-        written += own;
-        return { bytes, weight: own };
-    }).filter(({ weight }) => weight);
 }

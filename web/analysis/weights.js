@@ -126,7 +126,7 @@ function valueWeights(recording, id, value, perPeriod) {
 }
 
 /**
- * Convert times in ns to numbers of periods. They are fractions, so that sums are right.
+ * Convert times in ns to numbers of periods, rounded, at least 1.
  *
  * @param {Float64Array} of
  * @param {Uint8Array} events
@@ -134,9 +134,15 @@ function valueWeights(recording, id, value, perPeriod) {
  * @param {number} period in ns
  */
 function countPeriods(of, events, id, period) {
-    for (let i = 0; i < of.length; i++)
-        if (events[i] === id)
-            of[i] /= period;
+    const half = Math.floor(period / 2);
+
+    for (let i = 0; i < of.length; i++) {
+        if (events[i] !== id)
+            continue;
+        const whole = Math.floor(of[i] / period);
+
+        of[i] = Math.max(whole + (of[i] - whole * period >= half ? 1 : 0), 1);
+    }
 }
 
 /**
