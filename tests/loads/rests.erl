@@ -26,7 +26,7 @@ main(_) ->
     {ok, _} = gen_statem:start({local, blocked_in_state}, ?MODULE, statem, []),
     blocked_in_state ! wait,
     [register(Name, spawn(?MODULE, Function, [])) || {Name, Function} <- [
-        {blocked_in_call, call}, {blocked_asleep, sleep}, {blocked_in_accept, accept},
+        {blocked_in_call, call}, {blocked_asleep, sleep}, {idle_acceptor, accept},
         {blocked_in_read, read}, {blocked_in_remote_call, remote}, {blocked_in_command, os},
         {blocked_with_messages, own_with_messages}, {waiting_in_own_loop, own}]],
     timer:sleep(500),
