@@ -96,7 +96,7 @@ static int result_of(const struct identification *own, struct build *build, stru
  * many processes with a file of one server, so the device of the file is remembered. */
 
 enum { SILENT_MAX = 16 };
-static const uint64_t SILENT_NS = 10000000000; /* it is asked again after that */
+static const uint64_t SILENT_NS = 10000000000; /* the server gets another request after that */
 
 static struct {
     pthread_mutex_t lock;

@@ -73,6 +73,12 @@ static double rest(const struct estimate *estimate, struct estimate_span all)
     return (all.ns - estimate->exact_ns) / estimate->scaled_ns;
 }
 
+/* True if the target counts the value itself, and windows have seen some of it. */
+static bool is_the_work(const struct estimate *estimate, struct estimate_span all)
+{
+    return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0;
+}
+
 /* A hit that the edge of a window cuts counts in the window, and in the target's count after it, or
  * the other way round. */
 static const double CUT_A_WINDOW = 2;
@@ -81,7 +87,7 @@ static const double CUT_A_WINDOW = 2;
  * explain: the target's count is the total. */
 static bool is_the_count(const struct estimate *estimate, struct estimate_span all)
 {
-    return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0 &&
+    return is_the_work(estimate, all) &&
            estimate->missed <= CUT_A_WINDOW * (double)estimate->windows;
 }
 
@@ -135,12 +141,6 @@ static double part_of_work(const struct estimate *estimate, struct estimate_span
         return 0;
     return fmin(estimate->scaled_hits / estimate->scaled_work, 1) * estimate->hits /
            (estimate->hits + 2);
-}
-
-/* True if the target counts the value itself, and windows have seen some of it. */
-static bool is_the_work(const struct estimate *estimate, struct estimate_span all)
-{
-    return estimate->is_counted && by_work(estimate, all) && estimate->hits > 0;
 }
 
 /* Half of the interval that follows from the number of hits alone: as if all were equal. Of what

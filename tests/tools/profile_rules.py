@@ -386,29 +386,27 @@ class Otlp(Rules):
         return labels
 
 
-def pprof_findings(data, pushed=False):
-    """Return what is wrong with a profile of pprof's format, compressed or not. `pushed`: it is
-    sent to a service, with its limits of size and number of series."""
+def findings_of(rules, schema, data, *checked):
+    """Return what `rules`, a class, finds in data, compressed or not."""
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
     try:
-        rules = Pprof(decode(PPROF, data), len(data))
+        applied = rules(decode(schema, data), len(data))
     except Refused as error:
         return [f"all: {error}"]
-    rules.run(pushed)
-    return rules.findings
+    applied.run(*checked)
+    return applied.findings
+
+
+def pprof_findings(data, pushed=False):
+    """Return what is wrong with a profile of pprof's format, compressed or not. `pushed`: it is
+    sent to a service, with its limits of size and number of series."""
+    return findings_of(Pprof, PPROF, data, pushed)
 
 
 def otlp_findings(data, event=None, pushed=False):
     """The same for OpenTelemetry's profiles. Elastic's rules on types hold for `event` "cpu"."""
-    if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
-    try:
-        rules = Otlp(decode(OTLP, data), len(data))
-    except Refused as error:
-        return [f"all: {error}"]
-    rules.run(event, pushed)
-    return rules.findings
+    return findings_of(Otlp, OTLP, data, event, pushed)
 
 
 def main():
