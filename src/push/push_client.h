@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A client of one service. It sends one request at a time over connections that stay open.
+ *
+ *   new ──> send... ──> free
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "push/push_service.h"
+#include "util/error.h"
+
+struct push_label {
+    const char *name, *value;
+};
+
+/* A profile, not compressed: pprof for Pyroscope and Parca, ProfilesData for OpenTelemetry. */
+struct push_profile {
+    const void *data;
+    size_t size;
+    const struct push_label *labels; /* of the series; none for OpenTelemetry, where they are in the
+                                      * data */
+    size_t label_count;
+    uint8_t id[16]; /* the same whenever the same profile is sent: a service that knows ids stores
+                     * it once */
+};
+
+enum push_outcome {
+    PUSH_ACCEPTED,
+    PUSH_REFUSED, /* the same request would be refused again */
+    PUSH_LATER,   /* the service or the network can't take it now */
+};
+
+struct push_reply {
+    enum push_outcome outcome;
+    long status;        /* of HTTP; 0: no answer */
+    double retry_after; /* seconds that the service asks to wait; 0: it did not say */
+    uint64_t sent;      /* bytes of the request's body */
+    uint64_t rejected;  /* profiles that an accepting service has dropped */
+    char reason[256];   /* one sentence, clean for a terminal; "" if accepted */
+};
+
+struct push_client;
+
+/* Borrows `service`. NULL with ERROR_FAILED, or ERROR_USAGE for an URL that can't be used. */
+struct push_client *push_client_new(const struct push_service *service, struct error *error);
+void push_client_free(struct push_client *client);
+
+/* Send profiles in one request; OpenTelemetry's protocol takes one at a time. Waits at most 30 s, and
+ * less if `*stop` is set. */
+struct push_reply push_send(struct push_client *client, const struct push_profile *profiles,
+                            size_t count, const volatile int *stop);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A service that takes profiles, as the configuration describes it. */
+#pragma once
+
+enum push_protocol {
+    PUSH_OTLP,      /* OpenTelemetry over HTTP: a collector, Pyroscope, Elastic */
+    PUSH_PYROSCOPE, /* push.v1.PusherService/Push */
+    PUSH_PARCA,     /* api/profiles/writeraw */
+    PUSH_PROTOCOLS,
+};
+
+/* Files are read at each connection, so that secrets can be renewed. NULL: not given. */
+struct push_service {
+    enum push_protocol protocol;
+    char *name; /* for messages and for names of files: letters, digits, '-' and '_' */
+    char *url;  /* up to the path that the protocol adds: "https://pyroscope:4040" */
+    char *tenant;
+    char *user, *password_file; /* Basic authentication, both or none */
+    char *token_file;           /* Bearer authentication */
+    char *ca_file;              /* trust these certificates instead of the system's */
+};
+
+/* "otlp", "pyroscope", "parca". */
+const char *push_protocol_name(enum push_protocol protocol);
+
+void push_service_free(struct push_service *service); /* what it owns, not itself */
