@@ -2,74 +2,12 @@
 #include "view/suggestion.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "util/alloc.h"
-
-enum { NAME_BYTES_MAX = 255 };
-
-static size_t least(size_t a, size_t b, size_t c)
-{
-    size_t smaller = a < b ? a : b;
-
-    return smaller < c ? smaller : c;
-}
-
-/* The number of bytes to insert, remove or replace to make one text of the other (Levenshtein).
- * Texts are cut at NAME_BYTES_MAX bytes. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[NAME_BYTES_MAX + 1];
-    size_t a_size = strnlen(a, NAME_BYTES_MAX), b_size = strnlen(b, NAME_BYTES_MAX);
-
-    for (size_t j = 0; j <= b_size; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_size; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= b_size; j++) {
-            size_t above = row[j];
-
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[b_size];
-}
-
-struct name_search {
-    const struct profile *profile;
-    const char *who;
-    const char *best; /* NULL: none */
-    size_t distance;  /* of `best` */
-};
-
-/* A name that contains `who` is as near as one with two mistakes. */
-static void consider(struct name_search *search, string_id id)
-{
-    const char *name = profile_text(search->profile, id);
-    size_t size = strlen(search->who), own = strlen(name), far;
-
-    if (!own)
-        return;
-    if (strcasestr(name, search->who))
-        far = 2;
-    else if ((own > size ? own - size : size - own) >= search->distance)
-        return;
-    else
-        far = distance(name, search->who);
-    if (far < search->distance) {
-        search->best = name;
-        search->distance = far;
-    }
-}
+#include "util/nearest_word.h"
 
 static void suggest(const struct profile *profile, const char *who, struct buffer *text)
 {
-    struct name_search search = {
-        .profile = profile, .who = who, .distance = 2 + strnlen(who, NAME_BYTES_MAX) / 4};
+    struct nearest_word nearest = nearest_word_begin(who);
     struct profile_counts counts = profile_counts(profile);
 
     for (process_id id = 1; id <= counts.processes; id++) {
@@ -77,20 +15,20 @@ static void suggest(const struct profile *profile, const char *who, struct buffe
 
         if (selection_is_process(profile, id, who))
             return;
-        consider(&search, process->name);
-        consider(&search, process->label);
-        consider(&search, process->initial_call);
+        nearest_word_consider(&nearest, profile_text(profile, process->name));
+        nearest_word_consider(&nearest, profile_text(profile, process->label));
+        nearest_word_consider(&nearest, profile_text(profile, process->initial_call));
     }
     for (ancestor_id id = 1; id <= counts.ancestors; id++) {
-        string_id name = profile_get_ancestor(profile, id)->name;
+        const char *name = profile_text(profile, profile_get_ancestor(profile, id)->name);
 
-        if (selection_is_name(profile_text(profile, name), who))
+        if (selection_is_name(name, who))
             return;
-        consider(&search, name);
+        nearest_word_consider(&nearest, name);
     }
     buffer_format(text, "; no process is '%s'", who);
-    if (search.best)
-        buffer_format(text, ", did you mean '%s'?", search.best);
+    if (nearest.word)
+        buffer_format(text, ", did you mean '%s'?", nearest.word);
 }
 
 void suggest_processes(const struct selection_options *options, const struct profile *profile,
