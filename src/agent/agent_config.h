@@ -7,7 +7,7 @@
  *     wall: 1                # sweeps a second; 0: none
  *     events: gc,alloc,sched # as for -e; "" for none
  *     budget: 0.5            # percent of each VM's CPU time
- *     interval: 15           # seconds of a profile
+ *     interval: 15s          # time of a profile
  *     max_memory: 64M
  *   spool:
  *     directory: /var/lib/beamflame
@@ -24,7 +24,9 @@
  *       ca_file: /etc/beamflame/ca.pem
  *
  * BEAMFLAME_RECORD_CPU=19 overrides record.cpu, BEAMFLAME_SPOOL_DIRECTORY spool.directory, and
- * BEAMFLAME_PUSH_0_URL the url of the first service.
+ * BEAMFLAME_PUSH_0_URL the url of the first service. The index after the last one adds a service.
+ *
+ * config_table.c has the keys, and docs/agent.md describes them.
  */
 #pragma once
 
@@ -33,8 +35,6 @@
 
 #include "push/push_service.h"
 #include "util/error.h"
-
-enum config_origin { CONFIG_DEFAULT, CONFIG_FILE, CONFIG_ENVIRONMENT };
 
 struct agent_config {
     struct {
@@ -50,12 +50,13 @@ struct agent_config {
         uint64_t max_size; /* bytes */
         double max_age;    /* seconds */
     } spool;
-    struct push_service *services;
+    struct push_service *services; /* each has a name of its own */
     size_t service_count;
+    struct config_sources *sources; /* where each value is from (config_store.h) */
 };
 
 /* Read the configuration. `path` NULL: no file. ERROR_USAGE names file, line and column of what is
- * wrong, or the variable. */
+ * wrong, or the variable. ERROR_FAILED: the file can't be read. */
 int agent_config_load(const char *path, struct agent_config *config, struct error *error);
 void agent_config_free(struct agent_config *config);
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Compares configurations of the agent. */
+#pragma once
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "agent/agent_config.h"
+
+static inline bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static inline bool same_service(const struct push_service *a, const struct push_service *b)
+{
+    return a->protocol == b->protocol && same_text(a->name, b->name) && same_text(a->url, b->url) &&
+           same_text(a->tenant, b->tenant) && same_text(a->user, b->user) &&
+           same_text(a->password_file, b->password_file) &&
+           same_text(a->token_file, b->token_file) && same_text(a->ca_file, b->ca_file);
+}
+
+/* True if all values are the same, wherever they are from. */
+static inline bool same_config(const struct agent_config *a, const struct agent_config *b)
+{
+    if (a->record.cpu != b->record.cpu || a->record.wall != b->record.wall ||
+        a->record.budget != b->record.budget || a->record.interval != b->record.interval ||
+        a->record.max_memory != b->record.max_memory ||
+        !same_text(a->record.events, b->record.events) ||
+        !same_text(a->spool.directory, b->spool.directory) ||
+        a->spool.max_size != b->spool.max_size || a->spool.max_age != b->spool.max_age ||
+        a->service_count != b->service_count)
+        return false;
+    for (size_t i = 0; i < a->service_count; i++)
+        if (!same_service(&a->services[i], &b->services[i]))
+            return false;
+    return true;
+}
