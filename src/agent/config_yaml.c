@@ -18,6 +18,7 @@
 #include "agent/config_suggestion.h"
 #include "agent/config_table.h"
 #include "agent/config_value.h"
+#include "util/span.h"
 
 struct yaml_input {
     yaml_parser_t parser;
@@ -47,15 +48,18 @@ static int refuse(struct yaml_input *input, yaml_mark_t mark, const char *format
 /* True if the line is indented by a tab. libyaml's message does not say so. */
 static bool line_begins_with_tab(const struct buffer *text, size_t line)
 {
-    const char *at = text->data, *end = text->data + text->size;
+    struct span rest = {text->data, text->size};
 
-    for (; line && at; line--) {
-        at = memchr(at, '\n', (size_t)(end - at));
-        at += at ? 1 : 0;
+    for (; line; line--) {
+        const char *end = memchr(rest.at, '\n', rest.size);
+
+        if (!end) /* libyaml has more kinds of line breaks */
+            return false;
+        rest = span_skip(rest, (size_t)(end - rest.at) + 1);
     }
-    while (at && at < end && *at == ' ')
-        at++;
-    return at && at < end && *at == '\t';
+    while (span_begins(rest, " "))
+        rest = span_skip(rest, 1);
+    return span_begins(rest, "\t");
 }
 
 static int refuse_syntax(struct yaml_input *input)

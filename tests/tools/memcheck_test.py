@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unit tests that hand foreign bytes to libraries read no undefined memory, and none that is not
-theirs. The sanitizers (make sanitize) do not see into libelf, libdw, capstone, zlib and the
-demangler, and not whether memory was ever written."""
+theirs. The sanitizers (make sanitize) do not see into libelf, libdw, capstone, zlib, libyaml and
+the demangler, and not whether memory was ever written."""
 import os
 import shutil
 import subprocess
@@ -11,9 +11,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
-TESTS = ("atom", "cfi_expression", "dataflow", "decoder", "demangle", "elf_limits", "gdb_jit",
-         "input", "instruction", "native_symbols", "output_otlp", "output_pprof", "process_info",
-         "recording", "recording_damage", "recording_join", "snapshot", "term")
+TESTS = ("agent_config", "atom", "cfi_expression", "dataflow", "decoder", "demangle", "elf_limits",
+         "gdb_jit", "input", "instruction", "native_symbols", "output_otlp", "output_pprof",
+         "process_info", "recording", "recording_damage", "recording_join", "snapshot", "term")
 FOUND = 99  # exit code if memcheck finds something
 
 

@@ -379,6 +379,9 @@ static void test_yaml_that_has_no_place_here_is_refused(void **state)
         {"record:\n  \tcpu: 1\n", "2:3: a line must be indented by spaces, not by tabs"},
         {"record: {cpu: 1\n", "2:1: this is not YAML: did not find expected ',' or '}' while "
                               "parsing a flow mapping"},
+        {"record:\r\r}",
+         "3:1: this is not YAML: did not find expected node content while parsing a "
+         "block node"},
         {"record: }\n", "1:9: this is not YAML: did not find expected node content while parsing a "
                         "block node"},
         {"record: 'x\n", "2:1: this is not YAML: found unexpected end of stream while scanning a "
