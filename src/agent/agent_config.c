@@ -27,7 +27,7 @@ void agent_config_free(struct agent_config *config)
 {
     for (size_t i = 0; config_key_at(i); i++)
         if (!config_section_is_list(config_key_at(i)->section))
-            config_value_free(config_key_at(i), config_target(config, config_key_at(i), 0));
+            config_value_free(config_key_at(i), config_store_target(config, config_key_at(i), 0));
     for (size_t i = 0; i < config->service_count; i++)
         push_service_free(&config->services[i]);
     free(config->services);

@@ -24,7 +24,7 @@ static int check_required(const struct agent_config *config, size_t index, struc
         char path[CONFIG_PATH_ROOM];
 
         if (!key->required || (config_source_of(config, key, index).origin != CONFIG_DEFAULT &&
-                               config_value_is_given(key, config_target(config, key, index))))
+                               config_value_is_given(key, config_store_target(config, key, index))))
             continue;
         config_key_path(key, path);
         error_set(error, ERROR_USAGE, "%s is missing: every service must have it", path);

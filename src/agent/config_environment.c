@@ -60,7 +60,7 @@ static int refuse_unknown(enum config_section section, size_t index, struct span
 
     for (char *at = key; *at; at++)
         *at = (char)toupper((unsigned char)*at);
-    config_suggest_variable(section, index, key, suggestion);
+    config_suggestion_of_variable(section, index, key, suggestion);
     error_set(error, ERROR_USAGE, "the variable %s sets nothing%s", config_shown(variable).text,
               suggestion);
     free(variable);

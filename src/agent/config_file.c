@@ -55,7 +55,7 @@ static int check_text(const struct agent_config *config, const struct buffer *te
         else if (!is_text(point))
             error_set(error, ERROR_USAGE, "the file has the control character U+%04X here", point);
         if (!length || !is_text(point))
-            return config_file_prefix(config, line, column, error);
+            return config_source_prefix_line(config, line, column, error);
         column++;
         if (point == '\n') {
             line++;

@@ -78,14 +78,14 @@ static void put_keys(const struct agent_config *config, enum config_section sect
         const struct config_key *key = config_key_at(i);
 
         if (key->section != section ||
-            !config_value_is_given(key, config_target(config, key, index)))
+            !config_value_is_given(key, config_store_target(config, key, index)))
             continue;
         buffer_format(text, "%s%s: ",
                       first                             ? "  - "
                       : config_section_is_list(section) ? "    "
                                                         : "  ",
                       key->name);
-        put_value(key, config_target(config, key, index), text);
+        put_value(key, config_store_target(config, key, index), text);
         put_source(config, key, index, text);
         buffer_byte(text, '\n');
         first = false;

@@ -40,7 +40,8 @@ struct config_source config_source_of(const struct agent_config *config,
     return config->sources->list[source_position(key, index)];
 }
 
-void *config_target(const struct agent_config *config, const struct config_key *key, size_t index)
+void *config_store_target(const struct agent_config *config, const struct config_key *key,
+                          size_t index)
 {
     char *base =
         config_section_is_list(key->section) ? (char *)&config->services[index] : (char *)config;
@@ -63,7 +64,7 @@ void config_store_begin(struct agent_config *config, const char *path)
 int config_store(struct agent_config *config, const struct config_key *key, size_t index,
                  const char *text, struct config_source source, struct error *error)
 {
-    if (config_value_parse(key, text, config_target(config, key, index), error))
+    if (config_value_parse(key, text, config_store_target(config, key, index), error))
         return config_source_prefix(config, key, index, source, error);
     set_source(config, key, index, source);
     return 0;
@@ -87,8 +88,8 @@ int config_store_add(struct agent_config *config, struct config_source source, s
     return 0;
 }
 
-int config_file_prefix(const struct agent_config *config, size_t line, size_t column,
-                       struct error *error)
+int config_source_prefix_line(const struct agent_config *config, size_t line, size_t column,
+                              struct error *error)
 {
     const char *path = config->sources->path;
     size_t size = strlen(path), cut = size > PATH_SHOWN ? size - PATH_SHOWN : 0;
@@ -102,7 +103,7 @@ int config_source_prefix(const struct agent_config *config, const struct config_
     char variable[CONFIG_VARIABLE_ROOM];
 
     if (source.line)
-        return config_file_prefix(config, source.line, source.column, error);
+        return config_source_prefix_line(config, source.line, source.column, error);
     config_key_variable(key, index, variable);
     return error_prefix(error, "%s", variable);
 }

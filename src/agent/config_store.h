@@ -36,11 +36,12 @@ struct config_source config_source_of(const struct agent_config *config,
                                       const struct config_key *key, size_t index);
 
 /* The value of a key in the configuration. */
-void *config_target(const struct agent_config *config, const struct config_key *key, size_t index);
+void *config_store_target(const struct agent_config *config, const struct config_key *key,
+                          size_t index);
 
 /* Put "FILE:LINE:COLUMN: " before the error's text. Return -1. */
-int config_file_prefix(const struct agent_config *config, size_t line, size_t column,
-                       struct error *error);
+int config_source_prefix_line(const struct agent_config *config, size_t line, size_t column,
+                              struct error *error);
 
 /* Put the place in the file before the error's text, or the variable. Return -1. */
 int config_source_prefix(const struct agent_config *config, const struct config_key *key,

@@ -23,8 +23,8 @@ static void consider_section(enum config_section section, struct nearest_word *n
                 nearest_word_consider(nearest, config_key_at(i)->name);
 }
 
-void config_suggest(enum config_section section, const char *name,
-                    char text[CONFIG_SUGGESTION_ROOM])
+void config_suggestion_of_key(enum config_section section, const char *name,
+                              char text[CONFIG_SUGGESTION_ROOM])
 {
     struct nearest_word nearest = nearest_word_begin(name);
     char path[CONFIG_PATH_ROOM];
@@ -41,8 +41,8 @@ void config_suggest(enum config_section section, const char *name,
         write_word(nearest.word, text);
 }
 
-void config_suggest_variable(enum config_section section, size_t index, const char *name,
-                             char text[CONFIG_SUGGESTION_ROOM])
+void config_suggestion_of_variable(enum config_section section, size_t index, const char *name,
+                                   char text[CONFIG_SUGGESTION_ROOM])
 {
     struct nearest_word nearest = nearest_word_begin(name);
     char variable[CONFIG_VARIABLE_ROOM], best[CONFIG_VARIABLE_ROOM] = "";

@@ -42,7 +42,7 @@ static int refuse(struct yaml_input *input, yaml_mark_t mark, const char *format
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     error_set(input->error, ERROR_USAGE, "%s", text);
-    return config_file_prefix(input->config, mark.line + 1, mark.column + 1, input->error);
+    return config_source_prefix_line(input->config, mark.line + 1, mark.column + 1, input->error);
 }
 
 /* True if the line is indented by a tab. libyaml's message does not say so. */
@@ -166,7 +166,7 @@ static const struct config_key *known_key(struct yaml_input *input, enum config_
     }
     key = config_key_find(section, name);
     if (!key) {
-        config_suggest(section, name, suggestion);
+        config_suggestion_of_key(section, name, suggestion);
         refuse(input, event->start_mark, "%s has no key '%s'%s", config_section_name(section),
                config_shown(name).text, suggestion);
         return NULL;
@@ -233,8 +233,8 @@ static int read_entries(struct yaml_input *input, enum config_section section)
                           "an entry of %s must have keys, such as '%s: ...', not %s",
                           config_section_name(section), "url", kind_of(event));
         if (config_store_add(input->config, source_at(event->start_mark), input->error))
-            return config_file_prefix(input->config, event->start_mark.line + 1,
-                                      event->start_mark.column + 1, input->error);
+            return config_source_prefix_line(input->config, event->start_mark.line + 1,
+                                             event->start_mark.column + 1, input->error);
         if (read_keys(input, section, input->config->service_count - 1))
             return -1;
     }
@@ -281,7 +281,7 @@ static enum config_section known_section(struct yaml_input *input)
         *line = event->start_mark.line + 1;
         return (enum config_section)i;
     }
-    config_suggest(CONFIG_SECTIONS, name, suggestion);
+    config_suggestion_of_key(CONFIG_SECTIONS, name, suggestion);
     refuse(input, event->start_mark, "there is no key '%s'%s", config_shown(name).text, suggestion);
     return CONFIG_SECTIONS;
 }
