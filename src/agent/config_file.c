@@ -34,12 +34,26 @@ static int read_text(const char *path, struct buffer *text, struct error *error)
     return 0;
 }
 
-/* The characters that YAML allows (YAML 1.1, 5.1), without those that no text needs. */
+/* The characters that YAML allows (YAML 1.1, 5.1), without those that no text needs. The only ends
+ * of lines that are left are LF, CR and both. */
 static bool is_text(uint32_t point)
 {
     if (point < 0x20)
         return point == '\t' || point == '\n' || point == '\r';
-    return (point < 0x7f || point > 0x9f) && point != 0xfffe && point != 0xffff;
+    return (point < 0x7f || point > 0x9f) && point != 0x2028 && point != 0x2029 &&
+           point != 0xfffe && point != 0xffff;
+}
+
+/* Set the error that a character can't be there. Directives are refused because libyaml compares
+ * each with all others. */
+static int check_character(uint32_t point, bool is_first, struct error *error)
+{
+    if (!is_text(point))
+        return error_set(error, ERROR_USAGE, "the file has the control character U+%04X here",
+                         point);
+    if (point == '%' && is_first)
+        return error_set(error, ERROR_USAGE, "a directive of YAML (%%) can't be used here");
+    return 0;
 }
 
 static int check_text(const struct agent_config *config, const struct buffer *text,
@@ -52,12 +66,11 @@ static int check_text(const struct agent_config *config, const struct buffer *te
         length = utf8_decode(text->data + i, text->size - i, &point);
         if (!length)
             error_set(error, ERROR_USAGE, "this is not UTF-8 text");
-        else if (!is_text(point))
-            error_set(error, ERROR_USAGE, "the file has the control character U+%04X here", point);
-        if (!length || !is_text(point))
+        if (!length || check_character(point, column == 1, error))
             return config_source_prefix_line(config, line, column, error);
         column++;
-        if (point == '\n') {
+        if (point == '\n' ||
+            (point == '\r' && (i + 1 == text->size || text->data[i + 1] != '\n'))) {
             line++;
             column = 1;
         }
