@@ -163,9 +163,10 @@ $(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fu
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 # Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
-# frames of its functions. The last two write lies into one, and have files for it.
+# frames of its functions. Two write lies into one, and have files for it. The last sends files to
+# services.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths \
-	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files
+	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/push_send
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
