@@ -26,7 +26,7 @@ CPU := $(shell uname -m)
 ARCH := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
 
 BUILD := build$(if $(SAN),/san)$(if $(COVERAGE),/coverage)$(if $(BPF_DEBUG),/bpf-debug)
-LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c libcurl
+LIBS := libbpf libelf libdw zlib liblzma libzstd capstone libprotobuf-c
 CPPFLAGS += -D_GNU_SOURCE -DBEAMFLAME_VERSION='"$(VERSION)"' -Isrc -Iinclude -I$(BUILD)/gen
 CFLAGS += -std=c11 -O2 -g -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
           -Wno-missing-field-initializers -fno-omit-frame-pointer

@@ -68,12 +68,12 @@ struct push_client *push_client_new(const struct push_service *service, struct e
         .service = service,
         .format = format,
         .host = host,
-        .transfer = transfer_new(url, format->headers, service->tenant),
+        .transfer = transfer_new(url, format->headers, service->tenant, error),
     };
     free(url);
     if (client->transfer)
         return client;
-    error_set(error, ERROR_FAILED, "service '%s': libcurl can't be initialized", service->name);
+    error_prefix(error, "service '%s'", service->name);
     push_client_free(client);
     return NULL;
 }

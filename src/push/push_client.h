@@ -48,7 +48,8 @@ struct push_reply {
 struct push_client;
 
 /* Borrows `service`. NULL with ERROR_FAILED, or ERROR_USAGE for a service that can't be used as it
- * is described. */
+ * is described. The first client loads libcurl: make it before the process gives up files. Requests
+ * read files of the service and of the resolver of names, and may start a thread for it. */
 struct push_client *push_client_new(const struct push_service *service, struct error *error);
 void push_client_free(struct push_client *client);
 

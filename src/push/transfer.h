@@ -2,10 +2,11 @@
 /* Requests of HTTP to one URL, over connections that stay open (libcurl). */
 #pragma once
 
-#include <curl/curl.h>
 #include <stdbool.h>
 
+#include "push/curl_library.h"
 #include "util/buffer.h"
+#include "util/error.h"
 
 /* What a request needs besides its body. NULL: none. */
 struct transfer_access {
@@ -29,8 +30,9 @@ struct transfer_result {
 
 struct transfer;
 
-/* `headers` ends with NULL. NULL: out of memory. */
-struct transfer *transfer_new(const char *url, const char *const *headers, const char *tenant);
+/* `headers` ends with NULL. NULL with error. */
+struct transfer *transfer_new(const char *url, const char *const *headers, const char *tenant,
+                              struct error *error);
 void transfer_free(struct transfer *transfer);
 
 /* POST a body. Returns soon after `*stop` is set. */

@@ -2,6 +2,7 @@
 """The client of services against a server that refuses what they refuse, and misbehaves."""
 import base64
 import os
+import re
 import subprocess
 import unittest
 
@@ -183,6 +184,26 @@ class Credentials(PushCase):
         stub = self.stub()
         self.send("pyroscope", stub.url, environment={"HOME": str(home)})
         self.assertFalse({"authorization", "x-curl"} & set(stub.requests()[0]["headers"]))
+
+
+class Library(PushCase):
+    def test_commands_do_not_load_libcurl_at_their_start(self):
+        needed = subprocess.run(["readelf", "-dW", SENDER], capture_output=True, text=True,
+                                check=True).stdout
+        self.assertIn("libz.so", needed)
+        self.assertNotIn("libcurl", needed)
+
+    def test_missing_library_is_named(self):
+        """In a namespace in which the file is empty."""
+        if os.getuid() != 0:
+            self.skipTest("needs root")
+        known = subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout
+        path = re.search(r"libcurl\.so\.4 .*=> (\S+)", known)[1]
+        ended = subprocess.run(
+            ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null "$0" && exec "$@"', path, SENDER,
+             "pyroscope", "http://127.0.0.1:1", self.folder / "a.pb"], capture_output=True, text=True)
+        self.assertEqual(ended.returncode, 1)
+        self.assertRegex(ended.stderr, r"can't load libcurl\.so\.4 \(install libcurl4\): .*" + path)
 
 
 class Proxy(PushCase):
