@@ -163,10 +163,11 @@ $(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fu
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 # Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
-# frames of its functions. The next two write lies into one, and have files for it. The last one
-# prints the keys of the agent's configuration for the test of the docs.
+# frames of its functions. The next two write lies into one, and have files for it. The last two send
+# files to services, and print the keys of the agent's configuration for the test of the docs.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths \
-	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/config_keys
+	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/push_send \
+	$(BUILD)/tests/config_keys
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)

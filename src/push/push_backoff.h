@@ -10,6 +10,6 @@ struct push_backoff {
 
 /* Return the seconds to wait after a reply, 0 after an accepted or refused one: 1 s, doubled after
  * each failure up to 60 s, of which a random half is left out, so that agents do not come all at
- * once. What the service asks for is the least, up to an hour. `random`: 0 to 1. */
+ * once. They are added to what the service asks, up to an hour. `random`: 0 to 1. */
 double push_backoff_wait(struct push_backoff *backoff, const struct push_reply *reply,
                          double random);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A client of one service. It sends one request at a time over connections that stay open.
+ * A client of one service. It sends one request at a time over connections that stay open. Clients
+ * can be used on several threads, each on one at a time.
  *
  *   new ──> send... ──> free
  */
@@ -23,8 +24,9 @@ struct push_profile {
     const struct push_label *labels; /* of the series; none for OpenTelemetry, where they are in the
                                       * data */
     size_t label_count;
-    uint8_t id[16]; /* the same whenever the same profile is sent: a service that knows ids stores
-                     * it once */
+    uint8_t id[16]; /* the same whenever the same profile is sent. Pyroscope shows it in its logs
+                     * and errors; it stores the profile under an id of its own
+                     * (pkg/distributor/distributor.go:823, v2.2.0). */
 };
 
 enum push_outcome {
@@ -37,18 +39,21 @@ struct push_reply {
     enum push_outcome outcome;
     long status;        /* of HTTP; 0: no answer */
     double retry_after; /* seconds that the service asks to wait; 0: it did not say */
-    uint64_t sent;      /* bytes of the request's body */
+    uint64_t sent;      /* bytes of the request's body that went out */
     uint64_t rejected;  /* profiles that an accepting service has dropped */
-    char reason[256];   /* one sentence, clean for a terminal; "" if accepted */
+    char reason[256];   /* one sentence, clean for a terminal; "" if all was accepted without a
+                         * warning */
 };
 
 struct push_client;
 
-/* Borrows `service`. NULL with ERROR_FAILED, or ERROR_USAGE for an URL that can't be used. */
+/* Borrows `service`. NULL with ERROR_FAILED, or ERROR_USAGE for a service that can't be used as it
+ * is described. The first client loads libcurl: make it before the process gives up files. Requests
+ * read files of the service and of the resolver of names, and may start a thread for it. */
 struct push_client *push_client_new(const struct push_service *service, struct error *error);
 void push_client_free(struct push_client *client);
 
-/* Send profiles in one request; OpenTelemetry's protocol takes one at a time. Waits at most 30 s, and
- * less if `*stop` is set. */
+/* Send profiles in one request; OpenTelemetry's protocol takes one at a time. Waits at most 30 s,
+ * and less than 1 s after `*stop` is set. */
 struct push_reply push_send(struct push_client *client, const struct push_profile *profiles,
                             size_t count, const volatile int *stop);

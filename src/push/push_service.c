@@ -20,5 +20,5 @@ void push_service_free(struct push_service *service)
     free(service->password_file);
     free(service->token_file);
     free(service->ca_file);
-    *service = (struct push_service){.name = NULL};
+    *service = (struct push_service){0};
 }

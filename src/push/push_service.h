@@ -9,7 +9,7 @@ enum push_protocol {
     PUSH_PROTOCOLS,
 };
 
-/* Files are read at each connection, so that secrets can be renewed. NULL: not given. */
+/* Files are read for each request, so that secrets can be renewed. NULL: not given. */
 struct push_service {
     enum push_protocol protocol;
     char *name; /* for messages and for names of files: letters, digits, '-' and '_' */

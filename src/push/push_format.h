@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* How one protocol writes its requests and reads its answers. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "push/push_client.h"
+#include "util/buffer.h"
+#include "util/span.h"
+
+/* An answer of HTTP. Texts are the service's: not clean. */
+struct push_answer {
+    long status;
+    const char *content_type; /* "" without one */
+    struct span body;
+};
+
+struct push_format {
+    const char *path;           /* added to the URL of the service */
+    const char *const *headers; /* "Content-Type: ..."; ends with NULL */
+    size_t most;                /* profiles in a request */
+    /* Append the body of a request to an empty buffer. */
+    void (*write)(struct buffer *body, const struct push_profile *profiles, size_t count);
+    /* Read an accepting answer: set `rejected` and `reason`. NULL: it says nothing. */
+    void (*read_accepted)(const struct push_answer *answer, struct push_reply *reply);
+    /* Return what the answer says of a problem, malloc'ed. NULL: nothing in the protocol's form. */
+    char *(*problem)(const struct push_answer *answer);
+    /* True if a request with this status, 400 to 599, may be sent again. */
+    bool (*is_later)(long status);
+};
+
+extern const struct push_format otlp_request_format, pyroscope_request_format, parca_request_format;
+
+const struct push_format *push_format_of(enum push_protocol protocol);
+
+/* is_later() of protocols that have no rule of their own. */
+bool push_format_is_later(long status);
