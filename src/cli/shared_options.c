@@ -30,6 +30,11 @@ static int add_process(void *target, char *who, struct error *error)
     return selection_add_process(&((struct selection_options *)target)->processes, who, error);
 }
 
+static int add_node(void *target, char *who, struct error *error)
+{
+    return selection_add_node(target, who, error);
+}
+
 static int add_children(void *target, char *who, struct error *error)
 {
     return selection_add_process(&((struct selection_options *)target)->children_of, who, error);
@@ -63,6 +68,10 @@ static int set_to(void *target, char *text, struct error *error)
 }
 
 const struct command_option selection_option_list[] = {
+    {"node", 0, "NODE",
+     "Select this node of several. NODE is its name, with or without the host, or the pid of its "
+     "VM. May be repeated.",
+     add_node, NULL},
     {"process", 0, "WHO",
      "Select this process. WHO is its pid (<0.N.S>), registered name, label or initial call "
      "(m:f/a); m:_ selects all processes whose initial call is in module m. May be repeated.",

@@ -2,9 +2,11 @@
 #include "view/selection.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/value_scales.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/log.h"
@@ -22,6 +24,7 @@ void selection_options_free(struct selection_options *options)
 {
     free_patterns(&options->include);
     free_patterns(&options->exclude);
+    free(options->nodes.list);
     free(options->processes.list);
     free(options->children_of.list);
     free(options->descendants_of.list);
@@ -55,6 +58,18 @@ int selection_add_process(struct selection_processes *processes, const char *who
     processes->list =
         xreallocarray(processes->list, processes->count + 1, sizeof(*processes->list));
     processes->list[processes->count++] = who;
+    return 0;
+}
+
+int selection_add_node(struct selection_options *options, const char *who, struct error *error)
+{
+    struct selection_nodes *nodes = &options->nodes;
+
+    if (!*who)
+        return error_set(error, ERROR_USAGE,
+                         "name a node by its name, with or without its host, or by its pid");
+    nodes->list = xreallocarray(nodes->list, nodes->count + 1, sizeof(*nodes->list));
+    nodes->list[nodes->count++] = who;
     return 0;
 }
 
@@ -112,6 +127,7 @@ enum flag {
     INCLUDED = 1 << 1, /* a frame matches */
     EXCLUDED = 1 << 2,
     PROCESS = 1 << 3, /* is in `processes` */
+    NODE = 1 << 6,    /* is in `nodes` */
     CHILD = 1 << 4,   /* its parent is in `children_of` */
     DESCENDANT = 1 << 5,
 };
@@ -129,14 +145,14 @@ static uint8_t *flags_at(struct flags *flags, uint32_t id)
 }
 
 /* The condition that a sample does not meet. */
-enum unmet_condition { MEETS_ALL, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
+enum unmet_condition { MEETS_ALL, BY_NODE, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
 
 struct selection {
     const struct selection_options *options;
     const struct profile *profile;
     struct view *view;
     uint64_t start;
-    struct flags symbols, stacks, roots, ancestors, processes;
+    struct flags symbols, stacks, roots, ancestors, processes, nodes;
     stack_id known_stacks;
     ancestor_id known_ancestors;
     process_id known_processes;
@@ -164,6 +180,7 @@ void selection_free(struct selection *selection)
     free(selection->roots.of);
     free(selection->ancestors.of);
     free(selection->processes.of);
+    free(selection->nodes.of);
     free(selection);
 }
 
@@ -385,6 +402,40 @@ static bool wants_process(struct selection *selection, process_id id)
     return !asked || (flags_of_process(selection, id) & asked) == asked;
 }
 
+/* ---- by node ---- */
+
+bool selection_is_node(const struct profile *profile, target_id target, const char *who)
+{
+    const struct target_entry *entry = profile_get_target(profile, target);
+    const char *node = profile_text(profile, entry->node);
+    size_t size = strlen(who);
+    char pid[16];
+
+    if (!strcmp(node, who) || (!strncmp(node, who, size) && node[size] == '@'))
+        return true;
+    snprintf(pid, sizeof(pid), "%" PRIu32, entry->pid);
+    return !strcmp(pid, who);
+}
+
+static bool wants_node(struct selection *selection, const struct sample *sample)
+{
+    const struct selection_nodes *nodes = &selection->options->nodes;
+    target_id target;
+    uint8_t *flags;
+
+    if (!nodes->count)
+        return true;
+    target = sample_target(selection->profile, sample);
+    if (!target)
+        return false;
+    flags = flags_at(&selection->nodes, target);
+    for (size_t i = 0; i < nodes->count && !*flags; i++)
+        if (selection_is_node(selection->profile, target, nodes->list[i]))
+            *flags = NODE;
+    *flags |= KNOWN;
+    return *flags & NODE;
+}
+
 /* ---- samples ---- */
 
 static bool wants_time(const struct selection *selection, uint64_t time)
@@ -399,6 +450,8 @@ static enum unmet_condition not_met(struct selection *selection, const struct sa
 {
     uint32_t statuses = selection->options->statuses;
 
+    if (!wants_node(selection, sample))
+        return BY_NODE;
     if (!wants_time(selection, sample->time))
         return BY_TIME;
     if (statuses && !(statuses & 1u << sample->status))
@@ -421,10 +474,10 @@ void selection_log(const struct selection *selection, const char *what)
     const uint64_t *counts = selection->counts;
 
     log_decision("selection",
-                 "%" PRIu64 " %s are selected; left out are %" PRIu64 " by time, %" PRIu64
-                 " by status, %" PRIu64 " by process, %" PRIu64 " by frames",
-                 counts[MEETS_ALL], what, counts[BY_TIME], counts[BY_STATUS], counts[BY_PROCESS],
-                 counts[BY_FRAMES]);
+                 "%" PRIu64 " %s are selected; left out are %" PRIu64 " by node, %" PRIu64
+                 " by time, %" PRIu64 " by status, %" PRIu64 " by process, %" PRIu64 " by frames",
+                 counts[MEETS_ALL], what, counts[BY_NODE], counts[BY_TIME], counts[BY_STATUS],
+                 counts[BY_PROCESS], counts[BY_FRAMES]);
 }
 
 void selection_keep_processes(struct selection *selection, struct dump *dump)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Selects samples: by a frame of their stack, by status, by process, by time. A sample must meet
- * all conditions. Of several patterns to include, processes or statuses, it must meet one.
+ * Selects samples: by node, by a frame of their stack, by status, by process, by time. A sample
+ * must meet all conditions. Of several patterns to include, processes or statuses, it must meet
+ * one.
  *
  * The results for a stack, a root and a process are computed once for each, so that a sample costs
  * little.
@@ -33,8 +34,15 @@ struct selection_processes {
     size_t count;
 };
 
+/* Nodes by name ("shop@web-1"), by name without host ("shop"), or by the OS pid of their VM. */
+struct selection_nodes {
+    const char **list;
+    size_t count;
+};
+
 /* All zero selects everything. */
 struct selection_options {
+    struct selection_nodes nodes;
     struct selection_patterns include, exclude; /* frames of a stack, root frames among them */
     struct selection_processes processes, children_of, descendants_of;
     uint32_t statuses;       /* bits 1 << enum process_status; 0: any */
@@ -49,6 +57,8 @@ int selection_add_pattern(struct selection_patterns *patterns, const char *patte
 /* Add a process; `who` is borrowed. ERROR_USAGE if it is empty. */
 int selection_add_process(struct selection_processes *processes, const char *who,
                           struct error *error);
+/* Add a node; `who` is borrowed. ERROR_USAGE if it is empty. */
+int selection_add_node(struct selection_options *options, const char *who, struct error *error);
 /* Add statuses: "waiting,running". "waiting" adds idle and blocked, too. ERROR_USAGE lists the
  * statuses. */
 int selection_add_statuses(struct selection_options *options, const char *names,
@@ -57,6 +67,9 @@ int selection_add_statuses(struct selection_options *options, const char *names,
 /* True if `who` is this name, or the same in the notation of Erlang, if the name is that of an
  * Elixir module or function: "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */
 bool selection_is_name(const char *name, const char *who);
+
+/* True if `who`, an element of struct selection_nodes, is this node. */
+bool selection_is_node(const struct profile *profile, target_id target, const char *who);
 
 /* True if `who`, an element of struct selection_processes, is this process. */
 bool selection_is_process(const struct profile *profile, process_id process, const char *who);

@@ -31,12 +31,31 @@ static void suggest(const struct profile *profile, const char *who, struct buffe
         buffer_format(text, ", did you mean '%s'?", nearest.word);
 }
 
-void suggest_processes(const struct selection_options *options, const struct profile *profile,
-                       struct buffer *text)
+static void suggest_node(const struct profile *profile, const char *who, struct buffer *text)
+{
+    uint32_t count = profile_counts(profile).targets;
+    const char *before = "";
+
+    for (target_id id = 1; id <= count; id++)
+        if (selection_is_node(profile, id, who))
+            return;
+    buffer_format(text, "; no node is '%s', the nodes are: ", who);
+    for (target_id id = 1; id <= count; id++, before = ", ") {
+        const struct target_entry *target = profile_get_target(profile, id);
+
+        buffer_format(text, "%s%s (%" PRIu32 ")", before, profile_text(profile, target->node),
+                      target->pid);
+    }
+}
+
+void suggest_names(const struct selection_options *options, const struct profile *profile,
+                   struct buffer *text)
 {
     const struct selection_processes *const lists[] = {&options->processes, &options->children_of,
                                                        &options->descendants_of};
 
+    for (size_t i = 0; i < options->nodes.count; i++)
+        suggest_node(profile, options->nodes.list[i], text);
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (size_t j = 0; j < lists[i]->count; j++)
             suggest(profile, lists[i]->list[j], text);
@@ -47,7 +66,7 @@ int nothing_selected(const struct selection_options *options, const struct profi
 {
     struct buffer text = {0};
 
-    suggest_processes(options, profile, &text);
+    suggest_names(options, profile, &text);
     error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%.*s", count,
               what, (int)text.size, text.size ? text.data : "");
     buffer_free(&text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Suggests the names of processes for those that a selection names and a profile does not have. */
+/* Suggests the names of nodes and processes for those that a selection names and a profile does not
+ * have. */
 #pragma once
 
 #include "profile/profile.h"
@@ -7,9 +8,10 @@
 #include "view/selection.h"
 
 /* Append "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
- * question if no name is like it. No NUL is appended. */
-void suggest_processes(const struct selection_options *options, const struct profile *profile,
-                       struct buffer *text);
+ * question if no name is like it, and "; no node is 'sho', the nodes are: shop@web-1 (4711)". No
+ * NUL is appended. */
+void suggest_names(const struct selection_options *options, const struct profile *profile,
+                   struct buffer *text);
 
 /* Set the error that the options select none of `count` `what` ("samples"), with suggestions.
  * Return -1. */

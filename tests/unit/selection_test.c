@@ -59,6 +59,51 @@ static void test_pattern_matches_any_frame_of_a_stack(void **state)
     assert_frames(NULL, "<0[.]85[.]0>", "status,pid", "2");
 }
 
+/* A node is selected by its name, its name without the host, or the pid of its VM, and by nothing
+ * that is only a part of these. */
+static void test_node_is_selected_by_name_or_pid(void **state)
+{
+    static const struct {
+        const char *who, *selected;
+    } cases[] = {{"shop@\"web\"", "0123"},
+                 {"shop", "0123"},
+                 {"100", "0123"},
+                 {"sho", ""},
+                 {"web", ""},
+                 {"10", ""}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct selection_options options = {.statuses = 0};
+        struct small_profile small;
+        struct error error;
+
+        small_profile_make(&small);
+        assert_int_equal(selection_add_node(&options, cases[i].who, &error), 0);
+        assert_string_equal(wanted(&small, &options, "name"), cases[i].selected);
+        selection_options_free(&options);
+        profile_free(small.profile);
+    }
+}
+
+static void test_nodes_are_listed_if_none_is_selected(void **state)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_int_equal(selection_add_node(&options, "", &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+    assert_int_equal(selection_add_node(&options, "stock", &error), 0);
+    assert_int_equal(nothing_selected(&options, small.profile, 4, "samples", &error), -1);
+    assert_string_equal(error.text, "the options select none of the 4 samples; no node is 'stock', "
+                                    "the nodes are: shop@\"web\" (100)");
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
 /* Of several patterns one match is enough, to include and to exclude. */
 static void test_one_match_of_several_patterns_is_enough(void **state)
 {
@@ -256,7 +301,7 @@ static void assert_suggested(const struct profile *profile, const char *who, con
     struct error error;
 
     assert_int_equal(selection_add_process(&options.processes, who, &error), 0);
-    suggest_processes(&options, profile, &text);
+    suggest_names(&options, profile, &text);
     buffer_byte(&text, '\0');
     assert_string_equal(text.data, expected);
     buffer_free(&text);
@@ -432,6 +477,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pattern_matches_any_frame_of_a_stack),
+        cmocka_unit_test(test_node_is_selected_by_name_or_pid),
+        cmocka_unit_test(test_nodes_are_listed_if_none_is_selected),
         cmocka_unit_test(test_one_match_of_several_patterns_is_enough),
         cmocka_unit_test(test_stack_without_frames_still_has_root_frames),
         cmocka_unit_test(test_bad_pattern_is_refused),
