@@ -269,49 +269,63 @@ bool process_numbers_are_the_hosts(void)
     return stat("/proc/self/ns/pid", &status) == 0 && status.st_ino == INITIAL;
 }
 
-/* The arguments are in the memory of the process, which can hold them back (os/patience.h). */
-struct arguments {
+/* The arguments and the environment are in the memory of the process, which can hold them back
+ * (os/patience.h). */
+struct own_texts {
     pid_t pid;
+    const char *file;
     char *text;
     size_t size;
 };
 
-static void read_arguments(void *work)
+static void read_texts(void *work)
 {
-    struct arguments *arguments = work;
+    struct own_texts *texts = work;
 
-    arguments->text = procfs_read(arguments->pid, "cmdline", &arguments->size);
+    texts->text = procfs_read(texts->pid, texts->file, &texts->size);
 }
 
-static void drop_arguments(void *work)
+static void drop_texts(void *work)
 {
-    struct arguments *arguments = work;
+    struct own_texts *texts = work;
 
-    free(arguments->text);
-    free(arguments);
+    free(texts->text);
+    free(texts);
 }
 
-char *process_arguments(pid_t pid, size_t *size)
+/* Return what a file of /proc/PID has, as process_arguments() does. */
+static char *own_texts(pid_t pid, const char *file, size_t *size)
 {
-    struct arguments *arguments = xcalloc(1, sizeof(*arguments));
+    struct own_texts *texts = xcalloc(1, sizeof(*texts));
     size_t used;
     char *text;
 
-    arguments->pid = pid;
-    if (!run_patiently(read_arguments, drop_arguments, arguments))
+    texts->pid = pid;
+    texts->file = file;
+    if (!run_patiently(read_texts, drop_texts, texts))
         return NULL;
-    text = arguments->text;
-    used = arguments->size;
-    free(arguments);
+    text = texts->text;
+    used = texts->size;
+    free(texts);
     if (!text)
         return NULL;
-    /* A process can overwrite its arguments, so the last one may have no NUL. */
+    /* A process can overwrite its texts, so the last one may have no NUL. */
     text = xrealloc(text, used + 2);
     if (used > 0 && text[used - 1] != '\0')
         text[used++] = '\0';
     text[used] = '\0';
     *size = used;
     return text;
+}
+
+char *process_arguments(pid_t pid, size_t *size)
+{
+    return own_texts(pid, "cmdline", size);
+}
+
+char *process_environment(pid_t pid, size_t *size)
+{
+    return own_texts(pid, "environ", size);
 }
 
 void process_container(pid_t pid, char *id, size_t size)

@@ -79,6 +79,10 @@ bool process_numbers_are_the_hosts(void);
  * process has ended. `*size` does not count the last NUL. */
 char *process_arguments(pid_t pid, size_t *size);
 
+/* The same for the variables of the environment that the process was started with. They can hold
+ * secrets. NULL also without the right to read the memory of the process. */
+char *process_environment(pid_t pid, size_t *size);
+
 /* Write the id of the process's container, "" if none is known. It is 64 hex digits, or the name in
  * the cgroup path (docker, containerd, cri-o, podman, systemd-nspawn, lxc). */
 void process_container(pid_t pid, char *id, size_t size);

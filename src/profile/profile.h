@@ -132,7 +132,9 @@ struct target_entry {
     uint32_t processes; /* number of processes when attached */
     string_id node, otp_release, erts, flavor, executable, container;
     string_id layout; /* source of the layout: "dwarf" or "table" */
-    string_id host;   /* only in a recording of several hosts; else its header has the host */
+    /* Of which service it is, as a list (util/attribute_list.h): "service.name=shop". */
+    string_id attributes;
+    string_id host; /* only in a recording of several hosts; else its header has the host */
 };
 
 /* Process status, as process_info(status) names it. A waiting process is

@@ -52,6 +52,7 @@ static target_id copy_target(struct profile_remap *remap, target_id id)
     target.executable = profile_remap_string(remap, target.executable);
     target.container = profile_remap_string(remap, target.container);
     target.layout = profile_remap_string(remap, target.layout);
+    target.attributes = profile_remap_string(remap, target.attributes);
     target.host = profile_remap_string(remap, target.host);
     if (!target.host && remap->host)
         target.host = profile_string_z(remap->to, remap->host);

@@ -226,6 +226,7 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
     target.executable = decode_string_id(decoder, cursor);
     target.container = decode_string_id(decoder, cursor);
     target.layout = decode_string_id(decoder, cursor);
+    target.attributes = decode_string_id(decoder, cursor);
     if (has_host)
         target.host = decode_string_id(decoder, cursor);
     if (!cursor->problem)

@@ -88,6 +88,7 @@ static void encode_target(const struct target_entry *target, struct buffer *reco
     buffer_varint(records, target->executable);
     buffer_varint(records, target->container);
     buffer_varint(records, target->layout);
+    buffer_varint(records, target->attributes);
     if (target->host)
         buffer_varint(records, target->host);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 10. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 11. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       10
+ *      version   u32       11
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -72,7 +72,8 @@
  *      RECORD_PROCESS_OF_DETAIL   the same; its label is a detail (struct process_entry)
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
- *                      processes, node, otp_release, erts, flavor, executable, container, layout
+ *                      processes, node, otp_release, erts, flavor, executable, container, layout,
+ *                      attributes
  *      RECORD_TARGET_OF_HOST   the same, and host: of a recording that several hosts made
  *      RECORD_SAMPLE   varints time - time of the sample before, event; as many zigzags of values
  *                      as the event has, minus those of the sample before if it is of the same
@@ -94,7 +95,7 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    10
+#define RECORDING_VERSION    11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16

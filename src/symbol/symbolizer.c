@@ -9,6 +9,7 @@
 #include "beam/process_info.h"
 #include "beam/process_metrics.h"
 #include "os/process.h"
+#include "os/service_attributes.h"
 #include "profile/profile_remap.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
@@ -54,7 +55,7 @@ static string_id text(struct profile *profile, const char *value)
 
 static target_id add_target(struct profile *profile, struct vm *vm)
 {
-    char node[600], release[16], container[256] = "";
+    char node[600], release[16], container[256] = "", *attributes;
     struct target_entry target = {
         .pid = (uint32_t)vm->pid,
         .schedulers = vm->scheduler_counts[VM_SCHEDULER_NORMAL],
@@ -65,8 +66,12 @@ static target_id add_target(struct profile *profile, struct vm *vm)
 
     vm_node_name(vm, node, sizeof(node));
     snprintf(release, sizeof(release), "%d", vm->build.otp_release);
-    if (!vm->core)
+    if (!vm->core) {
         process_container(vm->pid, container, sizeof(container));
+        attributes = service_attributes(vm->pid, container);
+        target.attributes = text(profile, attributes);
+        free(attributes);
+    }
     target.node = text(profile, node);
     target.otp_release = text(profile, release);
     target.erts = text(profile, vm->build.erts);

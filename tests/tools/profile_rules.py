@@ -39,7 +39,8 @@ TYPE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 UNITS = ("count", "nanoseconds", "bytes")
 FRAME_TYPES = {"beam", "native", "kernel"}
 RESOURCE_KEYS = {
-    "service.name", "service.instance.id", "host.name", "host.arch", "os.type", "process.pid",
+    "service.name", "service.instance.id", "service.version", "deployment.environment.name",
+    "k8s.namespace.name", "k8s.pod.name", "k8s.container.name", "host.name", "host.arch", "os.type", "process.pid",
     "process.executable.name", "process.executable.path", "process.runtime.name",
     "process.runtime.version", "process.runtime.description", "container.id",
     "telemetry.distro.name", "telemetry.distro.version"}

@@ -8,13 +8,15 @@
 #include "output/protobuf/otlp_dictionary.h"
 #include "output/protobuf/wire_types.h"
 #include "util/alloc.h"
+#include "util/attribute_list.h"
 
-enum { ATTRIBUTES_MAX = 16 };
+enum { ATTRIBUTES_MAX = 64 };
 
 struct attributes {
     OTLP_COMMON(KeyValue) pairs[ATTRIBUTES_MAX], *pointers[ATTRIBUTES_MAX];
     OTLP_COMMON(AnyValue) values[ATTRIBUTES_MAX];
     char *texts[ATTRIBUTES_MAX]; /* NULL for numbers */
+    char *keys[ATTRIBUTES_MAX];  /* NULL for those of the conventions */
     size_t count;
 };
 
@@ -56,20 +58,49 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "shop@web-1" is an instance of the service "shop". By the semantic conventions, a node without a
- * name is an unknown service (model/service/registry.yaml:13, v1.44.0). */
-static void add_service(struct attributes *attributes, const char *node, const char *executable)
+/* "shop@web-1" is an instance of the service "shop", unless the VM's environment names another. By
+ * the semantic conventions, a service without a name is unknown (model/service/registry.yaml:13,
+ * v1.44.0). */
+static void add_service(struct attributes *attributes, const struct profile *profile,
+                        const struct target_entry *target)
 {
-    char *unknown;
+    const char *node = profile_text(profile, target->node);
+    char *service = wire_service_name(profile, target);
 
-    if (*node && strcmp(node, "nonode@nohost") != 0 && *node != '@') {
-        add_bytes(attributes, "service.name", node, strcspn(node, "@"));
+    add_text(attributes, "service.name", service);
+    if (wire_node_has_name(node))
         add_text(attributes, "service.instance.id", node);
-        return;
+    free(service);
+}
+
+static bool has(const struct attributes *attributes, const char *key)
+{
+    for (size_t i = 0; i < attributes->count; i++)
+        if (!strcmp(attributes->pairs[i].key, key))
+            return true;
+    return false;
+}
+
+/* Add what the environment of the VM says of it, and is not known better. */
+static void add_given(struct attributes *attributes, const char *list)
+{
+    struct buffer key = {0}, value = {0};
+
+    while (attributes->count < ATTRIBUTES_MAX && attribute_list_next(&list, &key, &value)) {
+        size_t at = attributes->count;
+        char *own;
+
+        if (has(attributes, key.data))
+            continue;
+        own = xstrdup(key.data);
+        add_text(attributes, own, value.data);
+        if (attributes->count > at)
+            attributes->keys[at] = own;
+        else
+            free(own);
     }
-    unknown = xasprintf("unknown_service%s%s", *executable ? ":" : "", base_name(executable));
-    add_text(attributes, "service.name", unknown);
-    free(unknown);
+    buffer_free(&key);
+    buffer_free(&value);
 }
 
 /* As the conventions describe a runtime of Erlang (docs/resource/process.md:97, v1.44.0). */
@@ -120,13 +151,13 @@ static void add_all(struct attributes *attributes, const struct output_source *s
     static const struct target_entry none = {0};
     const struct target_entry *known = target ? profile_get_target(profile, target) : &none;
 
-    add_service(attributes, profile_text(profile, known->node),
-                profile_text(profile, known->executable));
+    add_service(attributes, profile, known);
     add_host(attributes, source->header, profile_text(profile, known->host));
     if (target)
         add_target(attributes, profile, known);
     add_text(attributes, "telemetry.distro.name", "beamflame");
     add_text(attributes, "telemetry.distro.version", source->header->version);
+    add_given(attributes, profile_text(profile, known->attributes));
 }
 
 void otlp_resource_write(struct protobuf *out, const struct output_source *source, target_id target)
@@ -143,4 +174,6 @@ void otlp_resource_write(struct protobuf *out, const struct output_source *sourc
     protobuf_put(out, &part.base);
     for (size_t i = 0; i < attributes.count; i++)
         free(attributes.texts[i]);
+    for (size_t i = 0; i < attributes.count; i++)
+        free(attributes.keys[i]);
 }

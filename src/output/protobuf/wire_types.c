@@ -2,15 +2,19 @@
 #include "output/protobuf/wire_types.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profile/events.h"
+#include "util/alloc.h"
+#include "util/attribute_list.h"
 #include "util/number.h"
 
 enum { WORD_BYTES = 8, RENAMED_MAX = 2 };
 
 struct wire_event {
     const char *event;
+    const char *profile;
     const char *period, *period_unit;
     struct {
         const char *value, *name; /* ours, theirs; other values keep their names */
@@ -21,11 +25,11 @@ struct wire_event {
  * ui/packages/shared/profile/src/ProfileTypeSelector/index.tsx:29, v0.28.0), where the value is
  * what they stand for. Other events have their own name as the type of the period. */
 static const struct wire_event wire_events[] = {
-    {EVENT_CPU, "cpu", "nanoseconds", {{"time", "cpu"}}},
-    {EVENT_WALL, "wall", "nanoseconds", {{"time", "wall"}}},
-    {EVENT_ALLOC, "space", "bytes", {{"words", "alloc_space"}}},
-    {EVENT_SCHED, "contentions", "count", {{"wait", "delay"}, {"delay", "run_queue"}}},
-    {EVENT_MSG, "msg", "count", {{"words", "copied"}}},
+    {EVENT_CPU, "process_cpu", "cpu", "nanoseconds", {{"time", "cpu"}}},
+    {EVENT_WALL, "wall", "wall", "nanoseconds", {{"time", "wall"}}},
+    {EVENT_ALLOC, "memory", "space", "bytes", {{"words", "alloc_space"}}},
+    {EVENT_SCHED, "block", "contentions", "count", {{"wait", "delay"}, {"delay", "run_queue"}}},
+    {EVENT_MSG, "msg", "msg", "count", {{"words", "copied"}}},
 };
 
 static const char *event_name(const struct output_source *source)
@@ -128,4 +132,31 @@ size_t wire_text_size(const char *text, size_t size)
     for (size = WIRE_TEXT_MAX; ((unsigned char)text[size] & 0xc0) == 0x80;)
         size--;
     return size;
+}
+
+struct wire_type wire_profile_of_event(const char *event)
+{
+    const struct wire_event *known = wire_event_named(event);
+
+    return wire_type(known ? known->profile : event, NULL);
+}
+
+bool wire_node_has_name(const char *node)
+{
+    return *node && *node != '@' && strcmp(node, "nonode@nohost") != 0;
+}
+
+char *wire_service_name(const struct profile *profile, const struct target_entry *target)
+{
+    const char *node = profile_text(profile, target->node);
+    const char *executable = profile_text(profile, target->executable);
+    const char *slash = strrchr(executable, '/');
+    char *given = attribute_list_find(profile_text(profile, target->attributes), "service.name");
+
+    if (given && *given)
+        return given;
+    free(given);
+    if (wire_node_has_name(node))
+        return xstrndup(node, strcspn(node, "@"));
+    return xasprintf("unknown_service%s%s", *executable ? ":" : "", slash ? slash + 1 : executable);
 }

@@ -34,3 +34,13 @@ enum { WIRE_TEXT_MAX = 2048 };
 /* Return the size of a label's text, which is cut between characters to WIRE_TEXT_MAX bytes:
  * Pyroscope refuses a profile with a longer one (pkg/validation/limits.go:163, v2.2.0). */
 size_t wire_text_size(const char *text, size_t size);
+
+/* Return the name of an event's profile at services that give names to profiles. It has no unit. */
+struct wire_type wire_profile_of_event(const char *event);
+
+/* True if a node has a name of its own: not "nonode@nohost". */
+bool wire_node_has_name(const char *node);
+
+/* Return the name of the service that a VM is of, to be freed: that of its attributes, else that of
+ * the node without its host, else "unknown_service:beam.smp". */
+char *wire_service_name(const struct profile *profile, const struct target_entry *target);
