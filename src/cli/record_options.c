@@ -80,50 +80,9 @@ static int set_duration(void *target, char *text, struct error *error)
                           &((struct record_options *)target)->recorder.duration, error);
 }
 
-static const char *event_names(void)
-{
-    static char names[256];
-
-    if (!names[0])
-        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
-    return names;
-}
-
-static int add_event(struct session_options *session, const char *name, struct error *error)
-{
-    struct event_request request;
-
-    if (!strcmp(name, "cpu")) {
-        session->cpu = true;
-        return 0;
-    }
-    if (!strcmp(name, EVENT_WALL)) {
-        session->wall = true;
-        return 0;
-    }
-    if (event_request_parse(name, event_names(), &request, error))
-        return -1;
-    for (int i = 0; i < session->event_count; i++)
-        if (!strcmp(session->events[i].name, name))
-            return 0;
-    if (session->event_count == EVENTS_MAX)
-        return error_set(error, ERROR_USAGE, "at most %d events can be recorded at once",
-                         EVENTS_MAX);
-    session->events[session->event_count++] = request;
-    return 0;
-}
-
 static int add_events(void *target, char *list, struct error *error)
 {
-    struct session_options *session = &((struct record_options *)target)->session;
-    char *rest = NULL;
-
-    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-        if (add_event(session, name, error))
-            return -1;
-    if (!session->cpu && !session->wall && !session->event_count)
-        return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s", event_names());
-    return 0;
+    return session_options_add_events(&((struct record_options *)target)->session, list, error);
 }
 
 static int set_frequency(void *target, char *text, struct error *error)
@@ -206,7 +165,7 @@ static const struct command_option recording_list[] = {
     {"event", 'e', "EVENT,...",
      "Record these events. May be repeated. The default is cpu. 'beamflame probes' lists what a "
      "VM offers.",
-     add_events, event_names},
+     add_events, session_event_names},
     {"frequency", 'F', "HZ", "Take this many CPU samples a second on each CPU. The default is 99.",
      set_frequency, NULL},
     {"wall-frequency", 0, "HZ",

@@ -118,17 +118,60 @@ void privileges_give_up(void)
     capabilities_keep(0);
 }
 
-void privileges_render(struct file_fence *fence)
+static void close_fence(struct file_fence *fence, const char *limits)
 {
     give_up_new_rights();
     if (file_fence_close(fence))
         log_decision("privileges", "files that can be opened are not limited: %s", strerror(errno));
     else
-        log_decision("privileges",
-                     "only inputs can be read, and only in the folders of outputs and "
-                     "temporary files can be written");
+        log_decision("privileges", "%s", limits);
     file_fence_free(fence);
+}
+
+void privileges_render(struct file_fence *fence)
+{
+    close_fence(fence, "only inputs can be read, and only in the folders of outputs and temporary "
+                       "files can be written");
     keep(FILES, "read and write files");
     if (call_filter_files_only())
         log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+}
+
+/* What libcurl and the resolver of the C library read. */
+static void permit_network_files(struct file_fence *fence)
+{
+    static const char *const paths[] = {
+        "/etc/resolv.conf",
+        "/etc/hosts",
+        "/etc/host.conf",
+        "/etc/nsswitch.conf",
+        "/etc/gai.conf",
+        "/etc/services",
+        "/etc/protocols",
+        "/etc/ld.so.cache",
+        "/etc/ssl",
+        "/etc/pki",
+        "/etc/ca-certificates",
+        "/etc/crypto-policies",
+        "/usr/lib",
+        "/usr/lib64",
+        "/lib",
+        "/lib64",
+        "/usr/share/ca-certificates",
+        "/usr/local/share/ca-certificates",
+        "/run/systemd/resolve",
+        "/dev/urandom",
+    };
+
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        file_fence_read(fence, paths[i]);
+    file_fence_read_time_zone(fence);
+}
+
+void privileges_send(struct file_fence *fence)
+{
+    permit_network_files(fence);
+    close_fence(fence, "only the spool, secrets, and what names and certificates of hosts need can "
+                       "be read");
+    keep(0, "send profiles");
 }

@@ -30,6 +30,10 @@ void privileges_read_memory(void);
 /* For the calling thread alone: keep no right, and get none by starting a program. */
 void privileges_give_up(void);
 
+/* Keep no right but to talk to services of the network, and to use files within the fence, which is
+ * freed. The fence gets what names and certificates of hosts need. */
+void privileges_send(struct file_fence *fence);
+
 /* Keep the rights to read foreign files and to write outputs: the capabilities for files, within
  * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
  * files. */

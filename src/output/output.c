@@ -14,6 +14,7 @@
 #include "output/weight.h"
 #include "profile/events.h"
 #include "profile/limits.h"
+#include "profile/value_scales.h"
 #include "util/alloc.h"
 #include "view/suggestion.h"
 
@@ -54,6 +55,9 @@ static int pass_sample(struct output *output, const struct sample *sample, struc
 static bool counts(const struct output *output, const struct sample *sample)
 {
     if (sample->event != output->source.event)
+        return false;
+    if (output->request->target &&
+        sample_target(output->source.profile, sample) != output->request->target)
         return false;
     return output->format->of_peers ? sample->peer != 0
                                     : sample_weight(&output->weight, sample) != 0;
@@ -157,9 +161,11 @@ static int plan(struct outputs *outputs, struct error *error)
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
         bool one = output_request_format(request)->one_event;
-        bool split = one && !source->event && outputs->events.count > 1;
+        bool split = one && !source->event && !request->event && outputs->events.count > 1;
         event_id event = one && !source->event ? outputs->events.first : source->event;
 
+        if (request->event)
+            event = request->event;
         if (split ? add_split(outputs, request, error)
                   : add(outputs, request, event, xstrdup(request->path), error))
             return -1;
@@ -281,7 +287,7 @@ static int begin_idle_graphs(const struct outputs *outputs, struct error *error)
 {
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->list[i].leaves_out && !outputs->list[i].begun &&
-            begin(&outputs->list[i], error))
+            !outputs->list[i].request->needs_sample && begin(&outputs->list[i], error))
             return -1;
     return 0;
 }

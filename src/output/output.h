@@ -104,6 +104,10 @@ struct output_request {
     const struct output_format *format;
     FILE *file;
     bool optional; /* not requested by the user: if empty, a warning, no error */
+    /* For a format of one event. 0: those that the settings select. */
+    event_id event;
+    target_id target;  /* of this VM; 0: of all */
+    bool needs_sample; /* not written to say that all processes of event wall are idle */
 };
 
 /* Check requests before hours of recording, as far as possible without writing: formats,

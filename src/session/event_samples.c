@@ -200,7 +200,7 @@ int events_start(struct events *events, struct error *error)
     for (size_t i = 0; i < events->targets->count; i++)
         if (event_probes_start(events->targets->of[i]->probes, error))
             return -1;
-    if (!say_refused(events, error) && !events->options->cpu)
+    if (events->targets->count && !say_refused(events, error) && !events->options->cpu)
         return -1;
     return 0;
 }

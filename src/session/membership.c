@@ -112,7 +112,7 @@ void membership_prepare(struct session *session)
 
 /* Note that a VM has ended, and warn of it, or that it holds back memory: the recording shows it
  * only up to there. The end of a command that was started, or of a VM that came by itself, is
- * expected. */
+ * expected; so is that of any VM if VMs may come and go. */
 static void note_end(const struct session *session, const struct target *target)
 {
     if (target->vm->memory->is_held) {
@@ -121,7 +121,7 @@ static void note_end(const struct session *session, const struct target *target)
         return;
     }
     target_note_end(target, session->segment);
-    if (!target->joined && !session->targets->child)
+    if (!target->joined && !session->targets->child && !session->targets->may_be_none)
         session->options->warn("process %d ended while it was recorded", (int)target->vm->pid);
 }
 

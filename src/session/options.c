@@ -2,10 +2,62 @@
 #include "session/options.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beam/process_top.h"
+#include "profile/events.h"
+
+/* ---- events ---- */
+
+const char *session_event_names(void)
+{
+    static char names[256];
+
+    if (!names[0])
+        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
+    return names;
+}
+
+static int add_event(struct session_options *session, const char *name, struct error *error)
+{
+    struct event_request request;
+
+    if (!strcmp(name, EVENT_CPU)) {
+        session->cpu = true;
+        return 0;
+    }
+    if (!strcmp(name, EVENT_WALL)) {
+        session->wall = true;
+        return 0;
+    }
+    if (event_request_parse(name, session_event_names(), &request, error))
+        return -1;
+    for (int i = 0; i < session->event_count; i++)
+        if (!strcmp(session->events[i].name, name))
+            return 0;
+    if (session->event_count == EVENTS_MAX)
+        return error_set(error, ERROR_USAGE, "at most %d events can be recorded at once",
+                         EVENTS_MAX);
+    session->events[session->event_count++] = request;
+    return 0;
+}
+
+int session_options_add_events(struct session_options *session, char *list, struct error *error)
+{
+    char *rest = NULL;
+
+    for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (add_event(session, name, error))
+            return -1;
+    if (!session->cpu && !session->wall && !session->event_count)
+        return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s",
+                         session_event_names());
+    return 0;
+}
+
+/* ---- processes of event wall ---- */
 
 static const char DEFAULT[] = "+reductions";
 static const double SECONDS_MAX = 1e9;

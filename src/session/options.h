@@ -40,6 +40,8 @@ struct target_options {
     pid_t *pids;
     size_t pid_count, pid_room;
     bool all;            /* every VM of the host */
+    bool may_be_none;    /* with `all`: VMs may come later */
+    uint32_t room;       /* with `all`: of at least so many VMs at once; 0: a default */
     bool one;            /* the command has no -a: messages do not offer it */
     char **command;      /* start this and profile it; NULL: none */
     const char *user;    /* runs the command; NULL: see session/command.h */
@@ -66,3 +68,10 @@ struct session_options {
     uint64_t flush_ns;     /* interval at which the recording is flushed */
     warn_function warn;
 };
+
+/* Add the events of a list such as "cpu,gc", which is modified and must stay valid. ERROR_USAGE if
+ * there is no such event. */
+int session_options_add_events(struct session_options *session, char *list, struct error *error);
+
+/* The events that it takes, for messages: "cpu, wall, gc, ...". */
+const char *session_event_names(void);

@@ -74,7 +74,11 @@ void targets_remove(struct targets *targets, size_t index)
 
 uint32_t targets_room(const struct targets *targets)
 {
-    return (uint32_t)targets->count + (targets->all ? (uint32_t)targets->count + ARRIVALS : 0);
+    uint32_t count = (uint32_t)targets->count, room = 2 * count + ARRIVALS;
+
+    if (!targets->all)
+        return count;
+    return room > targets->room_least ? room : targets->room_least;
 }
 
 /* The pids of all VMs that are visible, which the caller frees. NULL with error. `*refused`: how
@@ -138,7 +142,7 @@ static bool may_leave_out(const struct targets *targets, pid_t pid, const struct
 
 bool targets_leave_out(struct targets *targets, size_t index, const struct error *error)
 {
-    if (!targets->all || targets->count == 1 ||
+    if (!targets->all || (targets->count == 1 && !targets->may_be_none) ||
         !may_leave_out(targets, targets->of[index]->vm->pid, error))
         return false;
     targets_remove(targets, index);
@@ -158,7 +162,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, siz
         if (error->code == ERROR_UNSUPPORTED)
             unsupported = *error;
     }
-    if (targets->count)
+    if (targets->count || targets->may_be_none)
         return 0;
     if (!unsupported.code)
         return none_found(refused, error);
@@ -189,7 +193,7 @@ static int open_found(struct targets *targets, bool one, struct error *error)
         return -1;
     log_decision("targets", "%zu of the OS processes of this host are VMs", count);
     if (count == 0)
-        result = none_found(refused, error);
+        result = targets->may_be_none ? 0 : none_found(refused, error);
     else if (targets->all)
         result = add_all(targets, pids, count, refused, error);
     else if (count > 1)
@@ -261,7 +265,12 @@ int targets_open(const struct target_options *options, struct targets *targets, 
     int result = 0;
 
     *targets = (struct targets){
-        .all = options->all, .assumed_release = options->assumed_release, .warn = options->warn};
+        .all = options->all,
+        .may_be_none = options->may_be_none,
+        .room_least = options->room,
+        .assumed_release = options->assumed_release,
+        .warn = options->warn,
+    };
     if (options->command)
         result = open_command(options, targets, error);
     else if (!options->pid_count)

@@ -12,8 +12,10 @@
 struct targets {
     struct target **of;
     size_t count, room;
-    bool all;            /* all VMs of this host were requested: some may be skipped */
-    int assumed_release; /* as in target_options */
+    bool all;         /* all VMs of this host were requested: some may be skipped */
+    bool may_be_none; /* as in target_options, and the next two */
+    uint32_t room_least;
+    int assumed_release;
     warn_function warn;
     pid_t child; /* the command that was started, 0 if none */
 };

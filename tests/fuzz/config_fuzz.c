@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../unit/same_config.h"
-#include "agent/config_table.h"
+#include "agent/config/config_table.h"
 #include "util/alloc.h"
 #include "util/files.h"
 #include "util/utf8.h"

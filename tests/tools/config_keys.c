@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/agent_config.h"
-#include "agent/config_table.h"
-#include "agent/config_value.h"
+#include "agent/config/agent_config.h"
+#include "agent/config/config_table.h"
+#include "agent/config/config_value.h"
 
 static void print_key(const struct config_key *key)
 {

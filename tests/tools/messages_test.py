@@ -12,7 +12,7 @@ CONVERSION = re.compile(r"%[-+ #0]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:hh|h|ll|l|z|j|
 
 ADJACENT = rf"{STRING}(?:\s*{STRING})*"
 # A call of message_warning(), or of a warn_function that a struct has.
-WARNING = re.compile(rf"(?:\bmessage_warning|->warn)\(\s*({ADJACENT}|[A-Z]\w+)")
+WARNING = re.compile(rf"(?:\bmessage_warning|->warn|\.warn)\(\s*({ADJACENT}|[A-Z]\w+)")
 # Formats without words, and the files that print by them errors or texts that are elsewhere.
 OTHERS = {("%s", "cli/render.c"), ("%s", "cli/shared_options.c"), ("%s", "session/targets.c")}
 

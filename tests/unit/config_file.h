@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/agent_config.h"
+#include "agent/config/agent_config.h"
 #include "test_folder.h"
 
 #define CONFIG_NAME "agent.yaml"

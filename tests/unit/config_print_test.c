@@ -6,8 +6,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "agent/config_table.h"
-#include "agent/config_value.h"
+#include "agent/config/config_table.h"
+#include "agent/config/config_value.h"
 #include "config_file.h"
 #include "same_config.h"
 #include "util/alloc.h"
@@ -32,6 +32,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  directory: /var/lib/beamflame # default\n"
                               "  max_size: 256M # default\n"
                               "  max_age: 1h # default\n"
+                              "http:\n"
                               "push: [] # default\n");
     free(text);
     agent_config_free(&config);
@@ -146,6 +147,7 @@ static void put_random_text(struct buffer *text)
 static void put_random_value(const struct config_key *key, size_t index, struct buffer *text)
 {
     static const char *const urls[] = {"http://a", "https://[::1]:4040/x:", "http://a.b:80/%20;'"};
+    static const char *const addresses[] = {"127.0.0.1:80", "[::1]:9466", "unix:/a b#: 'c'"};
     static const char *const events[] = {"", "gc", "msg, alloc", "probe:a b#c: 'd'", "usdt: x: "};
 
     if (key->type->print_limit)
@@ -156,6 +158,8 @@ static void put_random_value(const struct config_key *key, size_t index, struct 
         buffer_text(text, events[random_below(sizeof(events) / sizeof(events[0]))]);
     else if (key->type == &config_url)
         buffer_text(text, urls[random_below(sizeof(urls) / sizeof(urls[0]))]);
+    else if (key->type == &config_listen)
+        buffer_text(text, addresses[random_below(sizeof(addresses) / sizeof(addresses[0]))]);
     else if (key->type == &config_name)
         buffer_format(text, "%s%zu", random_below(2) ? "-" : "n", index);
     else if (key->type == &config_user)
@@ -223,6 +227,8 @@ static void put_random_config(struct buffer *text)
     put_random_keys(CONFIG_RECORD, 0, text);
     buffer_text(text, "}\nspool: {");
     put_random_keys(CONFIG_SPOOL, 0, text);
+    buffer_text(text, "}\nhttp: {");
+    put_random_keys(CONFIG_HTTP, 0, text);
     buffer_text(text, "}\npush:\n");
     for (size_t i = 0, count = random_below(4); i < count; i++) {
         buffer_text(text, "- {");

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "agent/agent_config.h"
+#include "agent/config/agent_config.h"
 
 static inline bool same_text(const char *a, const char *b)
 {

@@ -143,10 +143,7 @@ static void write_heading(FILE *file, const struct profile *profile,
 static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
                         uint64_t samples, uint64_t total)
 {
-    if (event->is_cpu)
-        fprintf(file, "  %9.1f ms", (double)value / 1e6);
-    else
-        fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
+    fprintf(file, event->is_cpu ? "  %12s" : "  %16s", amount_text(value, event->weight.unit).text);
     fprintf(file, " %5.1f %%  %9s sample%s  ", percent_of(value, total), number_text(samples).text,
             samples == 1 ? " " : "s");
 }
@@ -161,14 +158,15 @@ static bool is_of_probes(const struct summary_event *event)
 static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
                           uint64_t total)
 {
+    const struct estimate_text text = estimate_text(row->value, row->half, event->weight.unit);
+
     if (!is_of_probes(event)) {
         write_share(file, event, row->value, row->samples, total);
         return;
     }
-    fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ",
-            amount_text(row->value, event->weight.unit).text,
-            half_text(row->half, event->weight.unit).text, percent_of(row->value, total),
-            number_text(row->samples).text, row->samples == 1 ? " " : "s");
+    fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ", text.amount.text, text.half.text,
+            percent_of(row->value, total), number_text(row->samples).text,
+            row->samples == 1 ? " " : "s");
 }
 
 static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest)
@@ -306,6 +304,32 @@ static void write_selected(FILE *file, const struct summary_event *event, int wi
     write_row(file, width, "selected", text);
 }
 
+static void put_unseen(struct buffer *names, const struct profile *profile, string_id name)
+{
+    buffer_format(names, "%s%s", names->size ? "; " : "", profile_text(profile, name));
+}
+
+/* Write the histograms and tallies that windows saw no hit of, and how many there may have been.
+ * They have no row of their own: events have many. */
+static void write_unseen(FILE *file, const struct profile *profile,
+                         const struct event_summary *summary, int width)
+{
+    uint64_t most = event_unseen_at_most(summary);
+    struct buffer names = {0};
+
+    for (size_t i = 0; most && i < summary->histogram_count; i++)
+        if (!histogram_count(&summary->histograms[i].histogram))
+            put_unseen(&names, profile, summary->histograms[i].name);
+    for (size_t i = 0; most && i < summary->tally_count; i++)
+        if (!summary->tallies[i].count)
+            put_unseen(&names, profile, summary->tallies[i].name);
+    if (names.size && most != UINT64_MAX) {
+        buffer_format(&names, ": at most %s hits each", number_text(most).text);
+        write_row(file, width, "none seen", &names);
+    }
+    buffer_free(&names);
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
                           const struct summary_event *event, const struct event_summary *summary,
                           bool is_part)
@@ -331,6 +355,7 @@ static void write_counted(FILE *file, const struct profile *profile,
         event_count_text(summary->tallies[i].count, summary->tallies[i].seen, &text);
         write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
     }
+    write_unseen(file, profile, summary, width);
     buffer_free(&text);
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The configuration of the agent: defaults, then a YAML file, then environment variables.
+ *
+ *   record:
+ *     cpu: 19                # samples a second and CPU; 0: none
+ *     wall: 1                # sweeps a second; 0: none
+ *     events: gc,alloc,sched # as for -e; "" for none
+ *     budget: 0.5            # percent of each VM's CPU time
+ *     interval: 15s          # time of a profile
+ *     max_memory: 64M
+ *   spool:
+ *     directory: /var/lib/beamflame
+ *     max_size: 256M
+ *     max_age: 1h
+ *   http:
+ *     listen: 127.0.0.1:9466
+ *     token_file: /etc/beamflame/token
+ *   push:
+ *     - name: central        # default: the protocol
+ *       protocol: pyroscope  # or otlp, parca
+ *       url: https://pyroscope:4040
+ *       tenant: shop
+ *       user: agent
+ *       password_file: /etc/beamflame/password
+ *       token_file: /etc/beamflame/token
+ *       ca_file: /etc/beamflame/ca.pem
+ *
+ * BEAMFLAME_RECORD_CPU=19 overrides record.cpu, BEAMFLAME_SPOOL_DIRECTORY spool.directory, and
+ * BEAMFLAME_PUSH_0_URL the url of the first service. The index after the last one adds a service.
+ *
+ * config_table.c has the keys, and docs/agent.md describes them.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "push/push_service.h"
+#include "util/error.h"
+
+struct agent_config {
+    struct {
+        uint32_t cpu;    /* samples a second and CPU; 0: none */
+        uint32_t wall;   /* sweeps a second; 0: none */
+        char *events;    /* other events, as for -e; "" for none */
+        double budget;   /* percent of each VM's CPU time */
+        double interval; /* seconds of a segment */
+        uint64_t max_memory;
+    } record;
+    struct {
+        char *directory;
+        uint64_t max_size; /* bytes */
+        double max_age;    /* seconds */
+    } spool;
+    struct {
+        char *listen;     /* "127.0.0.1:9466" or "unix:/PATH"; NULL: nowhere */
+        char *token_file; /* NULL: whoever can connect may ask */
+    } http;
+    struct push_service *services; /* each has a name of its own */
+    size_t service_count;
+    struct config_sources *sources; /* where each value is from (config_store.h) */
+};
+
+/* Read the configuration. `path` NULL: no file. ERROR_USAGE names file, line and column of what is
+ * wrong, or the variable. ERROR_FAILED: the file can't be read. */
+int agent_config_load(const char *path, struct agent_config *config, struct error *error);
+void agent_config_free(struct agent_config *config);
+
+/* Write the configuration that is in force as YAML that agent_config_load() reads, and in a comment
+ * where each value is from: "# default", "# FILE:LINE", "# BEAMFLAME_RECORD_CPU". */
+void agent_config_print(const struct agent_config *config, FILE *file);

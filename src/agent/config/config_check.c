@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config/config_check.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "agent/config/config_store.h"
+#include "agent/config/config_value.h"
+#include "os/listen_address.h"
+#include "util/alloc.h"
+
+/* Put before the error where a key of a service is set, or where the service begins. */
+static int at_key(const struct agent_config *config, const char *name, size_t index,
+                  struct error *error)
+{
+    const struct config_key *key = config_key_find(CONFIG_PUSH, name);
+
+    return config_source_prefix(config, key, index, config_source_of(config, key, index), error);
+}
+
+static int check_required(const struct agent_config *config, size_t index, struct error *error)
+{
+    for (size_t i = 0; config_key_at(i); i++) {
+        const struct config_key *key = config_key_at(i);
+        char path[CONFIG_PATH_ROOM];
+
+        if (!key->required || (config_source_of(config, key, index).origin != CONFIG_DEFAULT &&
+                               config_value_is_given(key, config_store_target(config, key, index))))
+            continue;
+        config_key_path(key, path);
+        error_set(error, ERROR_USAGE, "%s is missing: every service must have it", path);
+        return at_key(config, key->name, index, error);
+    }
+    return 0;
+}
+
+static int check_authentication(const struct agent_config *config, size_t index,
+                                struct error *error)
+{
+    const struct push_service *service = &config->services[index];
+
+    if (service->user && service->token_file) {
+        error_set(error, ERROR_USAGE,
+                  "push.token_file can't be beside push.user: choose one of them");
+        return at_key(config, "token_file", index, error);
+    }
+    if (service->user && !service->password_file) {
+        error_set(error, ERROR_USAGE, "push.user needs push.password_file");
+        return at_key(config, "user", index, error);
+    }
+    if (service->password_file && !service->user) {
+        error_set(error, ERROR_USAGE, "push.password_file needs push.user");
+        return at_key(config, "password_file", index, error);
+    }
+    return 0;
+}
+
+static int check_name(const struct agent_config *config, size_t index, struct error *error)
+{
+    const char *name = config->services[index].name;
+
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(config->services[i].name, name) != 0)
+            continue;
+        error_set(error, ERROR_USAGE, "two services have the name '%s'; set push.name", name);
+        return at_key(config, "name", index, error);
+    }
+    return 0;
+}
+
+/* Whoever can connect may ask, so others than this host need a token. */
+static int check_http(const struct agent_config *config, struct error *error)
+{
+    const struct config_key *key = config_key_find(CONFIG_HTTP, "listen");
+    struct listen_address address;
+
+    if (!config->http.listen || config->http.token_file ||
+        listen_address_parse(config->http.listen, &address, error) || address.is_local)
+        return 0;
+    error_set(error, ERROR_USAGE,
+              "http.listen is an address that other hosts can reach: set http.token_file");
+    return config_source_prefix(config, key, 0, config_source_of(config, key, 0), error);
+}
+
+int config_check(struct agent_config *config, struct error *error)
+{
+    if (check_http(config, error))
+        return -1;
+    for (size_t i = 0; i < config->service_count; i++) {
+        struct push_service *service = &config->services[i];
+
+        if (check_required(config, i, error) || check_authentication(config, i, error))
+            return -1;
+        if (!service->name)
+            service->name = xstrdup(push_protocol_name(service->protocol));
+        if (check_name(config, i, error))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config/config_store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/config/config_value.h"
+#include "util/alloc.h"
+
+enum { PATH_SHOWN = 200 }; /* bytes of a path in a message */
+
+/* The number of keys of a list's entries. They are the last ones of the table. */
+static size_t list_keys(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; config_key_at(i); i++)
+        count += config_section_is_list(config_key_at(i)->section);
+    return count;
+}
+
+static size_t source_position(const struct config_key *key, size_t index)
+{
+    return config_key_position(key) + index * list_keys();
+}
+
+static void set_source(struct agent_config *config, const struct config_key *key, size_t index,
+                       struct config_source source)
+{
+    struct config_sources *sources = config->sources;
+    size_t position = source_position(key, index);
+
+    sources->list = xgrow(sources->list, &sources->room, position, sizeof(*sources->list));
+    sources->list[position] = source;
+}
+
+struct config_source config_source_of(const struct agent_config *config,
+                                      const struct config_key *key, size_t index)
+{
+    return config->sources->list[source_position(key, index)];
+}
+
+void *config_store_target(const struct agent_config *config, const struct config_key *key,
+                          size_t index)
+{
+    char *base =
+        config_section_is_list(key->section) ? (char *)&config->services[index] : (char *)config;
+
+    return base + key->field;
+}
+
+void config_store_begin(struct agent_config *config, const char *path)
+{
+    struct error error;
+
+    *config = (struct agent_config){.sources = xcalloc(1, sizeof(*config->sources))};
+    config->sources->path = path ? xstrdup(path) : NULL;
+    for (size_t i = 0; config_key_at(i); i++) {
+        const struct config_key *key = config_key_at(i);
+        const struct config_source source = {CONFIG_DEFAULT, 0, 0};
+
+        if (config_section_is_list(key->section))
+            continue;
+        if (key->fallback)
+            config_store(config, key, 0, key->fallback, source, &error);
+        else
+            set_source(config, key, 0, source);
+    }
+}
+
+int config_store(struct agent_config *config, const struct config_key *key, size_t index,
+                 const char *text, struct config_source source, struct error *error)
+{
+    if (config_value_parse(key, text, config_store_target(config, key, index), error))
+        return config_source_prefix(config, key, index, source, error);
+    set_source(config, key, index, source);
+    return 0;
+}
+
+int config_store_add(struct agent_config *config, struct config_source source, struct error *error)
+{
+    size_t index = config->service_count;
+
+    if (index == CONFIG_SERVICES_MAX)
+        return error_set(error, ERROR_USAGE, "%s can have at most %d entries",
+                         config_section_name(CONFIG_PUSH), CONFIG_SERVICES_MAX);
+    config->services =
+        xgrow(config->services, &config->sources->service_room, index, sizeof(*config->services));
+    config->services[index] = (struct push_service){.name = NULL};
+    config->service_count++;
+    for (size_t i = 0; config_key_at(i); i++)
+        if (config_section_is_list(config_key_at(i)->section))
+            set_source(config, config_key_at(i), index,
+                       (struct config_source){CONFIG_DEFAULT, source.line, source.column});
+    return 0;
+}
+
+int config_source_prefix_line(const struct agent_config *config, size_t line, size_t column,
+                              struct error *error)
+{
+    const char *path = config->sources->path;
+    size_t size = strlen(path), cut = size > PATH_SHOWN ? size - PATH_SHOWN : 0;
+
+    return error_prefix(error, "%s%s:%zu:%zu", cut ? "..." : "", path + cut, line, column);
+}
+
+int config_source_prefix(const struct agent_config *config, const struct config_key *key,
+                         size_t index, struct config_source source, struct error *error)
+{
+    char variable[CONFIG_VARIABLE_ROOM];
+
+    if (source.line)
+        return config_source_prefix_line(config, source.line, source.column, error);
+    config_key_variable(key, index, variable);
+    return error_prefix(error, "%s", variable);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config/config_table.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/config/agent_config.h"
+#include "agent/config/config_value.h"
+
+#define MIB               0x1p20
+#define GIB               0x1p30
+#define HOUR              3600.0
+#define DAY               (24 * HOUR)
+#define OF(field)         offsetof(struct agent_config, field)
+#define OF_SERVICE(field) offsetof(struct push_service, field)
+
+static const struct config_key keys[] = {
+    {CONFIG_RECORD, "cpu", &config_count, OF(record.cpu), "19", false, 0, 1000,
+     "CPU samples a second on each CPU; 0: none"},
+    {CONFIG_RECORD, "wall", &config_count, OF(record.wall), "1", false, 0, 1000,
+     "sweeps over the processes a second, for event wall; 0: none"},
+    {CONFIG_RECORD, "events", &config_events, OF(record.events), "gc,alloc,sched", false, 0, 1024,
+     "other events, as for the option -e; '' for none"},
+    {CONFIG_RECORD, "budget", &config_percent, OF(record.budget), "0.5", false, 0.001, 100,
+     "share of each VM's CPU time that probes may cost, in percent"},
+    {CONFIG_RECORD, "interval", &config_duration, OF(record.interval), "15s", false, 1, HOUR,
+     "time of a profile"},
+    {CONFIG_RECORD, "max_memory", &config_size, OF(record.max_memory), "64M", false, 32 * MIB,
+     1024 * GIB, "memory of a recording; beyond it profiles become coarser"},
+    {CONFIG_SPOOL, "directory", &config_path, OF(spool.directory), "/var/lib/beamflame", false, 0,
+     4000, "where recordings wait until they are sent"},
+    {CONFIG_SPOOL, "max_size", &config_size, OF(spool.max_size), "256M", false, MIB, 1024 * GIB,
+     "beyond it the oldest recordings are removed"},
+    {CONFIG_SPOOL, "max_age", &config_duration, OF(spool.max_age), "1h", false, 1, 365 * DAY,
+     "older recordings are removed"},
+    {CONFIG_HTTP, "listen", &config_listen, OF(http.listen), NULL, false, 0, 200,
+     "address to answer HTTP at: 127.0.0.1:9466, [::1]:9466, unix:/PATH"},
+    {CONFIG_HTTP, "token_file", &config_path, OF(http.token_file), NULL, false, 0, 4000,
+     "file with the token that requests must have"},
+    {CONFIG_PUSH, "name", &config_name, OF_SERVICE(name), NULL, false, 0, 64,
+     "name of the service in messages and files; the protocol if it is left out"},
+    {CONFIG_PUSH, "protocol", &config_protocol, OF_SERVICE(protocol), NULL, true, 0, 0,
+     "how the service takes profiles"},
+    {CONFIG_PUSH, "url", &config_url, OF_SERVICE(url), NULL, true, 0, 2000,
+     "where the service is, up to the path that the protocol adds"},
+    {CONFIG_PUSH, "tenant", &config_text, OF_SERVICE(tenant), NULL, false, 0, 255,
+     "tenant of a service that has several"},
+    {CONFIG_PUSH, "user", &config_user, OF_SERVICE(user), NULL, false, 0, 255,
+     "user for Basic authentication; needs password_file"},
+    {CONFIG_PUSH, "password_file", &config_path, OF_SERVICE(password_file), NULL, false, 0, 4000,
+     "file with the password of the user"},
+    {CONFIG_PUSH, "token_file", &config_path, OF_SERVICE(token_file), NULL, false, 0, 4000,
+     "file with a token for Bearer authentication; not beside user"},
+    {CONFIG_PUSH, "ca_file", &config_path, OF_SERVICE(ca_file), NULL, false, 0, 4000,
+     "certificates to trust instead of the system's"},
+};
+
+enum { KEYS = sizeof(keys) / sizeof(*keys) };
+
+const struct config_key *config_key_at(size_t position)
+{
+    return position < KEYS ? &keys[position] : NULL;
+}
+
+size_t config_key_position(const struct config_key *key)
+{
+    return (size_t)(key - keys);
+}
+
+const struct config_key *config_key_find(enum config_section section, const char *name)
+{
+    for (size_t i = 0; i < KEYS; i++)
+        if (keys[i].section == section && !strcmp(keys[i].name, name))
+            return &keys[i];
+    return NULL;
+}
+
+void config_key_path(const struct config_key *key, char path[CONFIG_PATH_ROOM])
+{
+    snprintf(path, CONFIG_PATH_ROOM, "%s.%s", config_section_name(key->section), key->name);
+}
+
+void config_key_variable(const struct config_key *key, size_t index,
+                         char name[CONFIG_VARIABLE_ROOM])
+{
+    const char *section = config_section_name(key->section);
+
+    if (config_section_is_list(key->section))
+        snprintf(name, CONFIG_VARIABLE_ROOM, CONFIG_VARIABLE_PREFIX "%s_%zu_%s", section, index,
+                 key->name);
+    else
+        snprintf(name, CONFIG_VARIABLE_ROOM, CONFIG_VARIABLE_PREFIX "%s_%s", section, key->name);
+    for (char *at = name; *at; at++)
+        *at = (char)toupper((unsigned char)*at);
+}
+
+const char *config_section_name(enum config_section section)
+{
+    static const char *const names[CONFIG_SECTIONS] = {[CONFIG_RECORD] = "record",
+                                                       [CONFIG_SPOOL] = "spool",
+                                                       [CONFIG_HTTP] = "http",
+                                                       [CONFIG_PUSH] = "push"};
+
+    return names[section];
+}
+
+bool config_section_is_list(enum config_section section)
+{
+    return section == CONFIG_PUSH;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/http/http_answer.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/http/agent_metrics.h"
+#include "agent/http/profile_answer.h"
+#include "util/alloc.h"
+#include "util/files.h"
+
+enum {
+    TOKEN_MAX = 4096,
+    READY_SECONDS = 10, /* since the last step of recording */
+};
+
+static const char PLAIN[] = "text/plain; charset=utf-8";
+
+struct http_answer http_answer_text(unsigned status, const char *format, ...)
+{
+    struct http_answer answer = {.status = status, .type = PLAIN, .fd = -1};
+    va_list arguments;
+    char *text = NULL;
+
+    va_start(arguments, format);
+    if (vasprintf(&text, format, arguments) < 0)
+        abort();
+    va_end(arguments);
+    buffer_format(&answer.text, "%s\n", text);
+    free(text);
+    return answer;
+}
+
+/* ---- who may ask ---- */
+
+/* Read the token, without the line break at its end. NULL if it can't be read. */
+static char *read_token(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *token;
+    size_t size;
+
+    if (fd < 0)
+        return NULL;
+    token = xcalloc(1, TOKEN_MAX + 1);
+    size = read_at(fd, 0, token, TOKEN_MAX);
+    close(fd);
+    while (size && (token[size - 1] == '\n' || token[size - 1] == '\r'))
+        token[--size] = '\0';
+    if (size)
+        return token;
+    free(token);
+    return NULL;
+}
+
+/* Takes as long for each text of the same size. */
+static bool is_equal(const char *a, const char *b)
+{
+    size_t size = strlen(a);
+    unsigned char differs = 0;
+
+    if (strlen(b) != size)
+        return false;
+    for (size_t i = 0; i < size; i++)
+        differs |= (unsigned char)(a[i] ^ b[i]);
+    return !differs;
+}
+
+static bool may_ask(const struct http_server_options *options, const struct http_request *request)
+{
+    static const char bearer[] = "Bearer ";
+    const char *path = options->config->http.token_file;
+    const char *given = request->authorization;
+    bool may = false;
+    char *token;
+
+    if (!path)
+        return true;
+    token = read_token(path);
+    if (token && given && !strncmp(given, bearer, strlen(bearer)))
+        may = is_equal(given + strlen(bearer), token);
+    free(token);
+    return may;
+}
+
+/* ---- answers ---- */
+
+static struct http_answer answer_ready(const struct agent_status *status)
+{
+    uint64_t now = (uint64_t)time(NULL), recorded = status->recorded_at;
+
+    if (!recorded)
+        return http_answer_text(503, "not recording yet");
+    if (now > recorded + READY_SECONDS)
+        return http_answer_text(503, "nothing recorded for %llu s",
+                                (unsigned long long)(now - recorded));
+    return http_answer_text(200, "recording %llu nodes", (unsigned long long)status->nodes);
+}
+
+static struct http_answer answer_metrics(const struct http_server_options *options)
+{
+    struct http_answer answer = {
+        .status = 200, .type = "text/plain; version=0.0.4; charset=utf-8", .fd = -1};
+
+    agent_metrics_write(options->config, options->status, &answer.text);
+    return answer;
+}
+
+struct http_answer http_answer_make(const struct http_server_options *options,
+                                    const struct http_request *request)
+{
+    const char *path = request->path;
+
+    if (!request->is_get)
+        return http_answer_text(405, "only GET and HEAD are answered");
+    if (!strcmp(path, "/healthz"))
+        return http_answer_text(200, "ok");
+    if (!strcmp(path, "/readyz"))
+        return answer_ready(options->status);
+    if (!may_ask(options, request))
+        return http_answer_text(401, "the token of http.token_file is needed");
+    if (!strcmp(path, "/metrics"))
+        return answer_metrics(options);
+    if (!strcmp(path, "/nodes"))
+        return nodes_answer(options->config, request);
+    if (!strcmp(path, "/profile"))
+        return profile_answer(options->config, request);
+    return http_answer_text(404, "there are /healthz, /readyz, /metrics, /nodes and /profile");
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/http/http_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/listen_address.h"
+#include "agent/http/http_answer.h"
+#include "agent/http/microhttpd_library.h"
+#include "os/child.h"
+#include "os/file_fence.h"
+#include "os/privileges.h"
+
+enum {
+    THREADS = 4,
+    CONNECTIONS = 32,
+    TIMEOUT_SECONDS = 10,     /* of a connection that sends or takes nothing */
+    REQUEST_BYTES = 16 << 10, /* of a request's head */
+};
+
+/* Send the answer of a request. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, struct http_answer *answer)
+{
+    struct MHD_Response *response =
+        answer->fd >= 0 ? microhttpd.create_response_from_fd64(answer->size, answer->fd)
+                        : microhttpd.create_response_from_buffer(
+                              answer->text.size, answer->text.data, MHD_RESPMEM_MUST_COPY);
+    enum MHD_Result result;
+
+    microhttpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
+    microhttpd.add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (answer->status == MHD_HTTP_UNAUTHORIZED)
+        microhttpd.add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (answer->name[0])
+        microhttpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, answer->name);
+    result = microhttpd.queue_response(connection, answer->status, response);
+    microhttpd.destroy_response(response);
+    buffer_free(&answer->text);
+    return result;
+}
+
+static const char *argument(void *context, const char *name)
+{
+    return microhttpd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, name);
+}
+
+static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
+                                    const char *url, const char *method, const char *version,
+                                    const char *body, size_t *body_size, void **state)
+{
+    static int begun;
+    const struct http_request request = {
+        .path = url,
+        .is_get = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD),
+        .authorization = microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND,
+                                                            MHD_HTTP_HEADER_AUTHORIZATION),
+        .argument = argument,
+        .context = connection,
+    };
+    struct http_answer answer;
+
+    (void)version;
+    (void)body;
+    if (!*state) { /* the head is there, but not all of the body */
+        *state = &begun;
+        return MHD_YES;
+    }
+    if (*body_size) { /* no request has a body that matters */
+        *body_size = 0;
+        return MHD_YES;
+    }
+    answer = http_answer_make(context, &request);
+    return send_answer(connection, &answer);
+}
+
+static void run(const struct http_server_options *options, int listening, int end_fd)
+{
+    struct pollfd end = {.fd = end_fd, .events = POLLIN};
+    struct MHD_Daemon *daemon = microhttpd.start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, (void *)options,
+        MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+        MHD_OPTION_END);
+
+    while (daemon && poll(&end, 1, -1) < 0 && errno == EINTR)
+        ;
+    if (daemon)
+        microhttpd.stop_daemon(daemon);
+    _exit(daemon ? 0 : ERROR_FAILED);
+}
+
+static struct file_fence *fence_of(const struct agent_config *config)
+{
+    struct file_fence *fence = file_fence_new();
+
+    file_fence_read(fence, config->spool.directory);
+    file_fence_read(fence, config->http.token_file);
+    file_fence_read_time_zone(fence);
+    return fence;
+}
+
+int http_server_start(struct http_server *server, const struct http_server_options *options,
+                      struct error *error)
+{
+    const char *text = options->config->http.listen;
+    struct listen_address address;
+    int ends[2], listening;
+
+    *server = (struct http_server){.end_fd = -1};
+    if (!text || !*text)
+        return 0;
+    if (listen_address_parse(text, &address, error) || microhttpd_load(error))
+        return -1;
+    listening = listen_address_open(&address, text, error);
+    if (listening < 0)
+        return -1;
+    if (pipe2(ends, O_CLOEXEC)) {
+        close(listening);
+        return error_set(error, ERROR_FAILED, "no pipe can be made: %s", strerror(errno));
+    }
+    server->pid = fork();
+    if (server->pid == 0) {
+        int kept[] = {ends[0], listening, STDERR_FILENO, options->log_file};
+
+        child_begin("beamflame-http", kept, options->log_file < 0 ? 3 : 4);
+        privileges_send(fence_of(options->config));
+        run(options, listening, ends[0]);
+    }
+    close(ends[0]);
+    close(listening);
+    server->end_fd = ends[1];
+    if (server->pid > 0)
+        return 0;
+    close(ends[1]);
+    server->pid = 0;
+    return error_set(error, ERROR_FAILED, "can't start the process that answers HTTP: %s",
+                     CHILD_ADVICE);
+}
+
+void http_server_end(struct http_server *server)
+{
+    if (!server->pid)
+        return;
+    close(server->end_fd);
+    kill(server->pid, SIGKILL); /* what it sends now can be requested again */
+    child_await(server->pid);
+    server->pid = 0;
+}

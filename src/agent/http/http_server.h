@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The process that answers HTTP. It has no right but to read the spool and its token. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "agent/config/agent_config.h"
+#include "agent/agent_status.h"
+#include "util/error.h"
+
+struct http_server_options {
+    const struct agent_config *config; /* its services have the names of status->services */
+    const struct agent_status *status;
+    int log_file; /* descriptor of the file that gets the log; -1: none */
+};
+
+struct http_server {
+    pid_t pid;  /* 0: not running */
+    int end_fd; /* closed to end it */
+};
+
+/* Listen, and start the process. Does nothing if the configuration has no address. -1 with error.
+ */
+int http_server_start(struct http_server *server, const struct http_server_options *options,
+                      struct error *error);
+void http_server_end(struct http_server *server);

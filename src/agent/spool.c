@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/alloc.h"
+#include "util/files.h"
+
+#define HEAD    "agent-"
+#define TAIL    ".bfr"
+#define PARTIAL ".bfr.part"
+
+enum { TIME_SIZE = 15 }; /* "20261124-101500" */
+
+static bool ends_in(const char *name, const char *tail)
+{
+    size_t size = strlen(name), own = strlen(tail);
+
+    return size > strlen(HEAD) + TIME_SIZE + own && !strncmp(name, HEAD, strlen(HEAD)) &&
+           !strcmp(name + size - own, tail);
+}
+
+static int open_directory(const char *directory, struct error *error)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "the spool %s can't be opened: %s", directory,
+                         strerror(errno));
+    return fd;
+}
+
+/* Call `each` with the names of files that end in `tail`. */
+static int each_name(const char *directory, const char *tail,
+                     void (*each)(void *context, int directory, const char *name), void *context,
+                     struct error *error)
+{
+    int fd = open_directory(directory, error);
+    DIR *listed = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!listed)
+        return -1;
+    for (struct dirent *entry; (entry = readdir(listed));)
+        if (ends_in(entry->d_name, tail) && own_file_is(fd, entry->d_name))
+            each(context, fd, entry->d_name);
+    closedir(listed);
+    return 0;
+}
+
+/* ---- the start ---- */
+
+/* A recording that nobody writes any more is readable up to where it ends. */
+static void adopt(void *context, int directory, const char *name)
+{
+    int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    char *whole = xstrndup(name, strlen(name) - strlen(PARTIAL) + strlen(TAIL));
+
+    (void)context;
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+        renameat(directory, name, directory, whole);
+    if (fd >= 0)
+        close(fd);
+    free(whole);
+}
+
+int spool_open(const char *directory, struct error *error)
+{
+    char *path;
+    int fd;
+
+    if (mkdir(directory, 0700) && errno != EEXIST)
+        return error_set(error, ERROR_FAILED, "the spool %s can't be made: %s", directory,
+                         strerror(errno));
+    path = xasprintf("%s/lock", directory);
+    fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    free(path);
+    if (fd < 0)
+        return error_set(error, ERROR_FAILED, "the spool %s can't be locked: %s", directory,
+                         strerror(errno));
+    if (flock(fd, LOCK_EX | LOCK_NB)) {
+        close(fd);
+        return error_set(error, ERROR_FAILED,
+                         "another agent uses the spool %s: end it, or name another directory in "
+                         "spool.directory",
+                         directory);
+    }
+    if (each_name(directory, PARTIAL, adopt, NULL, error) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+char *spool_recording_path(const char *directory)
+{
+    return xasprintf("%s/agent.bfr", directory);
+}
+
+/* ---- the list ---- */
+
+static void add(void *context, int directory, const char *name)
+{
+    struct spool_list *list = context;
+    struct stat status;
+    struct timespec now;
+
+    if (fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW))
+        return;
+    clock_gettime(CLOCK_REALTIME, &now);
+    list->of = xreallocarray(list->of, list->count + 1, sizeof(*list->of));
+    list->of[list->count++] = (struct spool_entry){
+        .name = xstrdup(name),
+        .bytes = (uint64_t)status.st_size,
+        .age = (double)(now.tv_sec - status.st_mtim.tv_sec),
+    };
+}
+
+/* By time, not by host, whose name can change. */
+static int by_time(const void *a, const void *b)
+{
+    static const size_t from_end = TIME_SIZE + sizeof(TAIL) - 1;
+    const char *one = ((const struct spool_entry *)a)->name;
+    const char *other = ((const struct spool_entry *)b)->name;
+
+    return strcmp(one + strlen(one) - from_end, other + strlen(other) - from_end);
+}
+
+int spool_list(const char *directory, struct spool_list *ret_list, struct error *error)
+{
+    *ret_list = (struct spool_list){.of = NULL};
+    if (each_name(directory, TAIL, add, ret_list, error))
+        return -1;
+    if (ret_list->count)
+        qsort(ret_list->of, ret_list->count, sizeof(*ret_list->of), by_time);
+    return 0;
+}
+
+void spool_list_free(struct spool_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->of[i].name);
+    free(list->of);
+    *list = (struct spool_list){.of = NULL};
+}
+
+void spool_trim(const char *directory, uint64_t max_bytes, double max_age,
+                void (*removed)(void *context, const char *name), void *context)
+{
+    struct spool_list list;
+    struct error ignored; /* the next recording fails by it, and is reported */
+    uint64_t bytes = 0;
+    int fd;
+
+    if (spool_list(directory, &list, &ignored))
+        return;
+    fd = open_directory(directory, &ignored);
+    for (size_t i = list.count; fd >= 0 && i-- > 0;) {
+        const struct spool_entry *entry = &list.of[i];
+
+        bytes += entry->bytes;
+        if (bytes <= max_bytes && entry->age <= max_age)
+            continue;
+        removed(context, entry->name);
+        own_file_remove(fd, entry->name);
+    }
+    if (fd >= 0)
+        close(fd);
+    spool_list_free(&list);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The spool: a directory with the newest recordings of the agent. `beamflame report` reads them.
+ * They stay until the spool is too large or they are too old, also after they were sent: what a
+ * service could not take waits here, across restarts of the agent.
+ *
+ *   agent-HOST-20261124-101500.bfr    a recording, complete
+ *   SERVICE.sent                      which of them a service has, a line each: NAME all, or NAME 3
+ *                                     if it has the first three profiles
+ *   lock                              the agent that uses the spool
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+
+/* Make the directory if it does not exist, and lock it. Recordings that a killed agent has left
+ * become complete. Return a descriptor that holds the lock, or -1 with error. */
+int spool_open(const char *directory, struct error *error);
+
+/* The path to record to, from which segments get their names. To be freed. */
+char *spool_recording_path(const char *directory);
+
+/* The names of recordings, oldest first; and their sizes and ages. */
+struct spool_list {
+    struct spool_entry {
+        char *name;
+        uint64_t bytes;
+        double age; /* seconds since it was complete */
+    } * of;
+    size_t count;
+};
+int spool_list(const char *directory, struct spool_list *ret_list, struct error *error);
+void spool_list_free(struct spool_list *list);
+
+/* Remove the oldest recordings until the others have at most `max_bytes`, and those that are older
+ * than `max_age` seconds. `removed` is called for each. */
+void spool_trim(const char *directory, uint64_t max_bytes, double max_age,
+                void (*removed)(void *context, const char *name), void *context);

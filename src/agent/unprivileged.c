@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/unprivileged.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/child.h"
+#include "os/file_fence.h"
+#include "os/privileges.h"
+#include "util/alloc.h"
+#include "util/files.h"
+
+/* The child leaves the text of an error in its file, and ends with the code. */
+static void run(int (*work)(void *context, int out, struct error *error), void *context, int out,
+                int *kept, size_t count)
+{
+    struct error error;
+
+    child_begin("beamflame-make", kept, count);
+    privileges_render(file_fence_new());
+    if (work(context, out, &error) == 0)
+        _exit(0);
+    lseek(out, 0, SEEK_SET);
+    if (ftruncate(out, 0) == 0)
+        (void)write_all(out, error.text, strlen(error.text));
+    _exit((int)error.code);
+}
+
+/* Wait for the child. Return its error. */
+static int finish(pid_t pid, int out, struct error *error)
+{
+    char text[sizeof(error->text)] = "";
+    int status;
+
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(status))
+        return error_set(error, ERROR_FAILED, "signal %d ended the process that read the recording",
+                         WTERMSIG(status));
+    if (WEXITSTATUS(status) == 0)
+        return 0;
+    read_at(out, 0, text, sizeof(text) - 1);
+    return error_set(error, (enum error_code)WEXITSTATUS(status), "%s", text);
+}
+
+int unprivileged_make(int (*work)(void *context, int out, struct error *error), void *context,
+                      const int *inputs, size_t count, struct error *error)
+{
+    int out = memfd_create("made", MFD_CLOEXEC);
+    int *kept = xcalloc(count + 2, sizeof(*kept));
+    pid_t pid = -1;
+    int result = -1;
+
+    if (count)
+        memcpy(kept, inputs, count * sizeof(*kept));
+    kept[count] = out;
+    kept[count + 1] = STDERR_FILENO;
+    if (out >= 0)
+        pid = fork();
+    if (pid == 0)
+        run(work, context, out, kept, count + 2);
+    free(kept);
+    if (pid < 0)
+        error_set(error, ERROR_FAILED, "can't start the process that reads recordings: %s",
+                  CHILD_ADVICE);
+    else
+        result = finish(pid, out, error);
+    if (result == 0) {
+        lseek(out, 0, SEEK_SET);
+        return out;
+    }
+    if (out >= 0)
+        close(out);
+    return -1;
+}

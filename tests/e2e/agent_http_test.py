@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent answers over HTTP: health, metrics, the VMs, and profiles of the last minutes."""
+import http.client
+import json
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+import beamflame
+import nodes
+from agent_test import INTERVAL, named
+
+METRIC = re.compile(r'^([a-z_]+)(?:\{service="([^"]*)"\})? (\d+)$', re.M)
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+class OnSocketFile(http.client.HTTPConnection):
+    """A connection to a socket file."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=30)
+        self.path = str(path)
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+class AgentHttp(beamflame.Profilers, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """One agent with one VM answers all requests."""
+        beamflame.require()
+        nodes.require(27)
+        cls.out = beamflame.folder(cls.addClassCleanup)
+        cls.port = free_port()
+        node = nodes.Node(27, "request", flags=named("shop"))
+        cls.enterClassContext(node)
+        config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}")
+        cls.agent = beamflame.start("agent", "--config", config)
+        cls.addClassCleanup(cls.agent.communicate)
+        cls.addClassCleanup(cls.agent.send_signal, signal.SIGTERM)
+        deadline = time.monotonic() + 60
+        while cls.get("/profile?node=shop")[0] != 200:
+            if time.monotonic() > deadline:
+                raise AssertionError("no profile in time")
+            time.sleep(0.2)
+
+    @staticmethod
+    def configuration(folder, listen, more=""):
+        path = folder / "agent.yaml"
+        path.write_text(f"record:\n  interval: {INTERVAL}\n  cpu: 99\n"
+                        f"spool:\n  directory: {folder / 'spool'}\n"
+                        f"http:\n  listen: '{listen}'\n{more}")
+        return path
+
+    @classmethod
+    def get(cls, path, method="GET", connection=None, **headers):
+        """Return status, headers and body."""
+        connection = connection or http.client.HTTPConnection("127.0.0.1", cls.port, timeout=30)
+        try:
+            connection.request(method, path, headers=headers)
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read()
+        except ConnectionRefusedError:
+            return 0, {}, b""
+        finally:
+            connection.close()
+
+    def metrics(self):
+        return {(name, service): int(value)
+                for name, service, value in METRIC.findall(self.get("/metrics")[2].decode())}
+
+    def test_health_says_that_the_agent_records(self):
+        self.assertEqual(self.get("/healthz")[::2], (200, b"ok\n"))
+        status, _, body = self.get("/readyz")
+        self.assertEqual(status, 200, body)
+        self.assertRegex(body, rb"recording \d+ nodes")
+
+    def test_metrics_are_those_of_prometheus_and_grow(self):
+        deadline = time.monotonic() + 30
+        while not (before := self.metrics())["beamflame_spool_bytes", ""]:
+            self.assertLess(time.monotonic(), deadline, "no recording in the spool")
+            time.sleep(0.2)
+        self.assertGreaterEqual(before["beamflame_nodes", ""], 1)
+        time.sleep(2 * INTERVAL + 1)
+        after = self.metrics()
+        for name in ("beamflame_samples_total", "beamflame_recordings_total"):
+            self.assertGreater(after[name, ""], before[name, ""], name)
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=self.get("/metrics")[2],
+                                 capture_output=True, check=False)
+        self.assertEqual(checked.returncode, 0, checked.stderr)
+
+    def test_nodes_are_listed(self):
+        status, headers, body = self.get("/nodes")
+        self.assertEqual(status, 200)
+        self.assertEqual(headers["Content-Type"], "application/json")
+        listed = {target["node"]: target for target in json.loads(body)["targets"]}
+        shop = next(listed[name] for name in listed if name.startswith("shop@"))
+        self.assertEqual(shop["otp_release"], "27")
+
+    def test_go_reads_a_profile(self):
+        """`go tool pprof` takes the address of a profile, and shows functions of the node."""
+        url = f"http://127.0.0.1:{self.port}/profile?node=shop&seconds=30"
+        done = subprocess.run(["go", "tool", "pprof", "-top", "-symbolize=none", url],
+                              capture_output=True, text=True, check=False,
+                              env={"PPROF_TMPDIR": str(self.out), "HOME": str(self.out),
+                                   "PATH": "/usr/bin:/bin:/usr/local/go/bin"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("Type: cpu", done.stdout)
+        self.assertIn("request:", done.stdout)
+
+    def test_each_format_can_be_requested(self):
+        for name, begin in (("svg", b"<?xml"), ("html", b"<!DOCTYPE html>"), ("folded", b""),
+                            ("speedscope", b"{"), ("perf", b"#"), ("otlp", b"\n")):
+            with self.subTest(name):
+                status, _, body = self.get(f"/profile?node=shop&format={name}")
+                self.assertEqual(status, 200, body[:200])
+                self.assertGreater(len(body), 100)
+                self.assertTrue(body.startswith(begin), body[:40])
+
+    def test_profile_has_the_requested_event_and_node(self):
+        _, _, folded = self.get("/profile?node=shop&event=gc&format=folded")
+        self.assertIn(b"request:", folded)
+        status, _, body = self.get("/profile?node=nobody")
+        self.assertEqual(status, 404)
+        self.assertIn(b"no node is 'nobody', the nodes are: ", body)
+
+    def test_requests_that_mean_nothing_get_a_sentence(self):
+        for path, status, words in (
+                ("/", 404, b"there are /healthz"),
+                ("/profile?format=elf", 400, b"there is no format 'elf'"),
+                ("/profile?seconds=0", 400, b"seconds must be a number"),
+                ("/profile?seconds=1e9", 400, b"seconds must be a number"),
+                ("/profile?seconds=x", 400, b"seconds must be a number"),
+                ("/profile?event=none", 400, b"none"),
+                ("/%2e%2e/%00", 404, b"there are /healthz"),
+                ("/profile?node=" + "x" * 4000, 404, b"no node is")):
+            with self.subTest(path[:40]):
+                answer = self.get(path)
+                self.assertEqual(answer[0], status, answer[2][:200])
+                self.assertIn(words, answer[2])
+        self.assertEqual(self.get("/metrics", "POST")[0], 405)
+        self.assertEqual(self.get("/metrics?" + "x" * (64 << 10))[0] // 100, 4)
+
+    def test_slow_clients_do_not_stop_others(self):
+        """Connections that never send their request end after a time, and others are answered
+        meanwhile."""
+        waiting = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(8)]
+        for connection in waiting:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost:")
+        self.assertEqual(self.get("/healthz")[0], 200)
+        waiting[0].settimeout(30)
+        self.assertEqual(waiting[0].recv(4096)[:12].partition(b" ")[0], b"")
+        for connection in waiting:
+            connection.close()
+
+    # ---- who may ask ----
+
+    def test_address_that_others_reach_needs_a_token(self):
+        folder = beamflame.folder(self.addCleanup)
+        refused = beamflame.run("agent", "--check", "--config",
+                                self.configuration(folder, "0.0.0.0:9466"))
+        self.assertEqual(refused.returncode, beamflame.USAGE)
+        self.assertIn("http.token_file", refused.stderr)
+
+    def test_token_and_socket_file_keep_others_out(self):
+        folder = beamflame.folder(self.addCleanup)
+        (folder / "token").write_text("secret\n")
+        path = folder / "socket"
+        agent = self.start("agent", "--config", self.configuration(
+            folder, f"unix:{path}", f"  token_file: {folder / 'token'}\n"))
+        deadline = time.monotonic() + 30
+        while not path.exists():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+        for given, status in ({}, 401), ({"Authorization": "Bearer wrong"}, 401), \
+                ({"Authorization": "Bearer secret"}, 200):
+            self.assertEqual(self.get("/metrics", connection=OnSocketFile(path), **given)[0], status)
+        self.assertEqual(self.get("/healthz", connection=OnSocketFile(path))[0], 200)
+        agent.send_signal(signal.SIGTERM)
+        self.assertEqual(self.ended(agent)[0], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

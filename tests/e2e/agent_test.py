@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent: services get the profiles of all VMs of the host as these come and go, across failures
+of the services and of the agent."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import beamflame
+import nodes
+
+STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
+INTERVAL = 2  # seconds of a recording
+LABELS = {"__name__", "__delta__", "service_name", "node", "host", "otp_release"}
+EVENTS = {"process_cpu", "wall", "gc", "memory", "block"}
+
+
+def named(name):
+    """Return the flags of a node with this name."""
+    return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
+
+
+class Service:
+    """A service that takes profiles (tests/tools/push_stub.py)."""
+
+    def __init__(self, test, name, mode="accept", *options):
+        self.name = name
+        self.folder = beamflame.folder(test.addCleanup)
+        self.process = subprocess.Popen(
+            [sys.executable, STUB, "--port", "0", "--dir", self.folder, "--mode", mode, *options],
+            stdout=subprocess.PIPE, text=True)
+        test.addCleanup(self.process.communicate)
+        test.addCleanup(self.process.kill)
+        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    def set_mode(self, mode):
+        (self.folder / "mode.new").write_text(mode)
+        (self.folder / "mode.new").rename(self.folder / "mode")
+
+    def requests(self):
+        path = self.folder / "requests.jsonl"
+        return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+    def profiles(self):
+        """Return the accepted profiles."""
+        return [profile for request in self.requests() if request["status"] == 200
+                for profile in request["profiles"]]
+
+    def of(self, service):
+        """Return the accepted profiles of a VM's service."""
+        return [p for p in self.profiles() if p["labels"].get("service_name") == service]
+
+    def names(self, service):
+        return {p["labels"]["__name__"] for p in self.of(service)}
+
+
+class Agent(beamflame.Profilers, unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(27)
+        self.out = beamflame.folder(self.addCleanup)
+        self.spool = self.out / "spool"
+        self.agents = []
+
+    def configure(self, *services, record="", spool=""):
+        """Return the path of a configuration."""
+        path = self.out / "agent.yaml"
+        path.write_text(f"record:\n  interval: {INTERVAL}\n{record}"
+                        f"spool:\n  directory: {self.spool}\n{spool}push:\n" + "".join(
+                            f"  - protocol: {service.name}\n    url: {service.url}\n"
+                            for service in services) if services else
+                        f"record:\n  interval: {INTERVAL}\n{record}"
+                        f"spool:\n  directory: {self.spool}\n{spool}")
+        return path
+
+    def agent(self, config):
+        self.agents = [*(agent for agent in self.agents if agent.poll() is None),
+                       self.start("agent", "--config", config)]
+        return self.agents[-1]
+
+    def wait_for(self, what, seconds=60):
+        """Return the first true result, which comes while all agents run."""
+        deadline = time.monotonic() + seconds
+        while not (result := what()):
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            for agent in self.agents:
+                self.assertIsNone(agent.poll(), "the agent has ended")
+            time.sleep(0.1)
+        return result
+
+    def end(self, agent):
+        """End the agent as a service manager does; return what it said."""
+        agent.send_signal(signal.SIGTERM)
+        code, said = self.ended(agent)
+        self.assertEqual(code, 0, said)
+        return said
+
+    def recordings(self):
+        return sorted(self.spool.glob("agent-*.bfr"))
+
+    # ---- what services get ----
+
+    def test_each_service_gets_profiles_of_all_events_of_each_vm(self):
+        """Pyroscope, Parca and a collector accept all profiles of two VMs, which have few labels.
+        Nothing is left when the agent has ended."""
+        services = [Service(self, name) for name in ("pyroscope", "parca", "otlp")]
+        with nodes.Node(27, "request", flags=named("shop")) as shop, nodes.Node(25, "request", flags=named("till")):
+            agent = self.agent(self.configure(*services, record="  cpu: 99\n"))
+            for service in services[:2]:
+                self.wait_for(lambda: all(service.names(name) >= EVENTS for name in ("shop", "till")))
+            children = beamflame.Profilers.writers(agent.pid)
+            said = self.end(agent)
+            self.assertIsNone(shop.process.poll())
+        self.assertNotIn("warning", said)
+        for service in services:
+            with self.subTest(service.name):
+                requests = service.requests()
+                self.assertEqual([r["findings"] for r in requests if r["findings"]], [])
+                self.assertEqual({r["status"] for r in requests}, {200})
+                self.assertFalse(any(p["duplicate"] for p in service.profiles()))
+        for profile in services[0].profiles():
+            self.assertLessEqual(set(profile["labels"]), LABELS)
+        self.assertGreaterEqual(len(children), len(services))
+        for child in children:
+            self.assertFalse(Path(f"/proc/{child}").exists(), child)
+
+    def test_vms_that_come_and_go_are_profiled_meanwhile(self):
+        """The agent starts before any VM. A VM that starts is profiled, and no longer when it has
+        ended. The environment of a VM names its service."""
+        service = Service(self, "pyroscope")
+        agent = self.agent(self.configure(service))
+        time.sleep(INTERVAL)
+        with nodes.Node(27, "request", flags=named("first")):
+            self.wait_for(lambda: "process_cpu" in service.names("first"))
+        variables = {"OTEL_SERVICE_NAME": "checkout",
+                     "OTEL_RESOURCE_ATTRIBUTES": "service.version=1.2,service.name=no"}
+        with mock.patch.dict(os.environ, variables), nodes.Node(25, "request"):
+            self.wait_for(lambda: "process_cpu" in service.names("checkout"))
+        time.sleep(2 * INTERVAL)
+        counts = [len(service.of(name)) for name in ("first", "checkout")]
+        time.sleep(2 * INTERVAL)
+        self.assertEqual([len(service.of(name)) for name in ("first", "checkout")], counts)
+        self.end(agent)
+        self.assertEqual({p["labels"]["service_version"] for p in service.of("checkout")}, {"1.2"})
+
+    # ---- failures ----
+
+    def test_service_that_was_away_gets_all_in_the_order_of_time(self):
+        service = Service(self, "pyroscope", "503")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure(service))
+            self.wait_for(lambda: len(self.recordings()) >= 4)
+            self.assertEqual(service.profiles(), [])
+            service.set_mode("accept")
+            self.wait_for(lambda: len({p["time"] for p in service.profiles()}) >= 5)
+            said = self.end(agent)
+        self.assertIn("service pyroscope does not take profiles: ", said)
+        self.assertIn("service pyroscope takes profiles again", said)
+        profiles = service.profiles()
+        self.assertFalse(any(p["duplicate"] for p in profiles))
+        times = [p["time"] for p in service.of("shop")
+                 if p["labels"]["__name__"] == "process_cpu"]
+        self.assertEqual(times, sorted(times))
+        gaps = [(b - a) / 1e9 for a, b in zip(times, times[1:])]
+        self.assertLess(max(gaps), 1.5 * INTERVAL, "a recording was left out")
+
+    def test_nothing_is_lost_or_sent_twice_when_the_agent_is_killed(self):
+        """What a killed agent has recorded is sent by the next one, also the recording that it was
+        making."""
+        service = Service(self, "pyroscope", "503")
+        with nodes.Node(27, "request", flags=named("shop")):
+            config = self.configure(service)
+            agent = self.agent(config)
+            self.wait_for(lambda: len(self.recordings()) >= 2)
+            time.sleep(INTERVAL / 2)
+            agent.kill()
+            self.ended(agent)
+            part = list(self.spool.glob("*.bfr.part"))
+            self.assertEqual(len(part), 1)
+            service.set_mode("accept")
+            agent = self.agent(config)
+            self.wait_for(lambda: len({p["time"] for p in service.profiles()}) >= 4)
+            self.end(agent)
+        self.assertFalse(any(p["duplicate"] for p in service.profiles()))
+        self.assertEqual(list(self.spool.glob("*.part")), [])
+        self.assertIn(part[0].with_suffix(""), self.recordings())
+        sent = (self.spool / "pyroscope.sent").read_text()
+        self.assertEqual(set(sent.splitlines()), {f"{r.name} all" for r in self.recordings()})
+
+    def test_spool_keeps_its_age_and_names_what_a_service_never_got(self):
+        """A service that is away costs no more disk than the spool may take."""
+        service = Service(self, "pyroscope", "503")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure(service, spool="  max_age: 4s\n"))
+            first = self.wait_for(self.recordings)[0]
+            self.wait_for(lambda: not first.exists())
+            said = self.end(agent)
+        self.assertIn(f"service pyroscope never got {first.name}", said)
+
+    def test_second_agent_on_a_spool_says_so_and_ends(self):
+        with nodes.Node(27, "request"):
+            config = self.configure()
+            agent = self.agent(config)
+            self.wait_for(lambda: (self.spool / "lock").exists())
+            second = beamflame.run("agent", "--config", config)
+            self.assertEqual(second.returncode, beamflame.FAILED)
+            self.assertIn(f"another agent uses the spool {self.spool}", second.stderr)
+            self.end(agent)
+
+    # ---- rights ----
+
+    def test_senders_have_no_rights(self):
+        """The processes that talk to the network have no capability, and read only what they need."""
+        service = Service(self, "pyroscope")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure(service))
+            self.wait_for(lambda: service.profiles())
+            senders = [pid for pid in beamflame.Profilers.writers(agent.pid)
+                       if Path(f"/proc/{pid}/comm").read_text().strip() == "beamflame-send"]
+            self.assertEqual(len(senders), 1)
+            status = dict(line.split(":\t", 1) for line in
+                          Path(f"/proc/{senders[0]}/status").read_text().splitlines())
+            self.end(agent)
+        for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
+            self.assertEqual(int(status[key], 16), 0, key)
+        self.assertEqual(status["NoNewPrivs"], "1")
+
+
+if __name__ == "__main__":
+    unittest.main()
