@@ -3,6 +3,10 @@
  * Folded stacks, one line each: "root;...;leaf WEIGHT", as output/stack_lines.h sorts and escapes
  * them. In a comparison a line has two weights, as with flamegraph.pl and difffolded.pl: first that
  * of side 0, scaled, then that of side 1.
+ *
+ * Times in periods are rounded in the order of lines. Stacks that begin with the same frames are
+ * neighbours there, so each frame of a flame graph has the right sum too. A line that rounds to 0
+ * is left out.
  */
 #include "output/formats.h"
 
@@ -13,6 +17,7 @@
 #include "output/stack_lines.h"
 #include "output/weight.h"
 #include "util/alloc.h"
+#include "util/number.h"
 
 struct folded {
     FILE *file;
@@ -40,7 +45,7 @@ static int folded_sample(void *state, const struct sample *sample, struct error 
 
     (void)error;
     counts_add(&folded->counts[side], view_of_sample(source->view, sample),
-               sample_weight(&folded->weight, sample));
+               sample_amount(&folded->weight, sample));
     return 0;
 }
 
@@ -58,19 +63,37 @@ static double scale_of(const struct folded *folded)
 
 struct folded_writer {
     const struct folded *folded;
-    double scale;
+    double scale; /* of side 0 */
+    struct weight_rounding roundings[2];
 };
+
+static uint64_t scaled(uint64_t amount, double scale)
+{
+    return scale == 1 ? amount : whole_part((double)amount * scale + 0.5);
+}
+
+static void begin_rounding(struct folded_writer *writer, int side, double scale)
+{
+    const struct counts *counts = &writer->folded->counts[side];
+    uint64_t total = 0;
+
+    for (size_t id = 0; id < counts->size; id++)
+        total = saturating_sum(total, counts->of[id]);
+    writer->roundings[side] = weight_rounding_begin(&writer->folded->weight, scaled(total, scale));
+}
 
 static void write_line(void *context, const char *line, const uint64_t sums[2])
 {
-    const struct folded_writer *writer = context;
+    struct folded_writer *writer = context;
     const struct folded *folded = writer->folded;
+    uint64_t before =
+        weight_round(&writer->roundings[0], &folded->weight, scaled(sums[0], writer->scale));
+    uint64_t after = weight_round(&writer->roundings[1], &folded->weight, sums[1]);
 
-    if (folded->source.comparison)
-        fprintf(folded->file, "%s %.0f %" PRIu64 "\n", line, (double)sums[0] * writer->scale,
-                sums[1]);
-    else
-        fprintf(folded->file, "%s %" PRIu64 "\n", line, sums[0]);
+    if (folded->source.comparison && (before || after))
+        fprintf(folded->file, "%s %" PRIu64 " %" PRIu64 "\n", line, before, after);
+    else if (before)
+        fprintf(folded->file, "%s %" PRIu64 "\n", line, before);
 }
 
 static uint64_t count_of(const struct counts *counts, view_stack_id id)
@@ -83,8 +106,11 @@ static void folded_write(const struct folded *folded)
 {
     const struct counts *counts = folded->counts;
     size_t room = counts[0].size > counts[1].size ? counts[0].size : counts[1].size;
+    struct folded_writer writer = {.folded = folded, .scale = scale_of(folded)};
     struct stack_lines lines;
 
+    begin_rounding(&writer, 0, writer.scale);
+    begin_rounding(&writer, 1, 1);
     stack_lines_init(&lines);
     for (view_stack_id id = 1; id < room; id++) {
         const uint64_t sums[2] = {count_of(&counts[0], id), count_of(&counts[1], id)};
@@ -96,7 +122,7 @@ static void folded_write(const struct folded *folded)
         count = view_frames(folded->source.view, id, &frames);
         stack_lines_add(&lines, frames, count, sums);
     }
-    stack_lines_each(&lines, write_line, &(struct folded_writer){folded, scale_of(folded)});
+    stack_lines_each(&lines, write_line, &writer);
     stack_lines_free(&lines);
 }
 

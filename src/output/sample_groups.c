@@ -47,7 +47,40 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
     groups->sums = xgrow(groups->sums, &groups->room, index, count * sizeof(*sums));
     sums = groups->sums + index * count;
     for (size_t i = 0; i < count; i++)
-        sums[i] = saturating_sum(sums[i], sample_weight(&groups->weights[i], sample));
+        sums[i] = saturating_sum(sums[i], sample_amount(&groups->weights[i], sample));
+}
+
+/* Round the sums of one weight, so that they add up to the total of each VM. `sums` is that of the
+ * first group. */
+static void round_sums(const struct sample_groups *groups, const uint32_t *by_stack,
+                       const struct weight *weight, uint64_t *sums)
+{
+    uint32_t targets = profile_counts(groups->source.profile).targets;
+    struct weight_rounding *roundings = xcalloc(targets + 1, sizeof(*roundings));
+    uint64_t *totals = xcalloc(targets + 1, sizeof(*totals));
+
+    for (uint32_t id = 1; id <= groups->keys.count; id++) {
+        uint64_t *total = &totals[sample_group_get(groups, id)->who.target];
+
+        *total = saturating_sum(*total, sums[(id - 1) * groups->weight_count]);
+    }
+    for (target_id target = 0; target <= targets; target++)
+        roundings[target] = weight_rounding_begin(weight, totals[target]);
+    for (uint32_t i = 0; i < groups->keys.count; i++) {
+        uint64_t *sum = &sums[(by_stack[i] - 1) * groups->weight_count];
+        target_id target = sample_group_get(groups, by_stack[i])->who.target;
+
+        *sum = weight_round(&roundings[target], weight, *sum);
+    }
+    free(roundings);
+    free(totals);
+}
+
+void sample_groups_round(struct sample_groups *groups, const uint32_t *by_stack)
+{
+    for (size_t i = 0; groups->keys.count && i < groups->weight_count; i++)
+        if (groups->weights[i].period)
+            round_sums(groups, by_stack, &groups->weights[i], groups->sums + i);
 }
 
 static int compare_stacks(const void *a, const void *b, void *context)

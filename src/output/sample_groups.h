@@ -38,6 +38,10 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
 /* Return the ids of all groups (1..keys.count), ordered by stack. To be freed. */
 uint32_t *sample_groups_by_stack(const struct sample_groups *groups);
 
+/* Make whole weights of the sums, when all samples are added. `by_stack` has the ids in the order
+ * above, so that what rounding takes from a group goes to the same stack, if it has others. */
+void sample_groups_round(struct sample_groups *groups, const uint32_t *by_stack);
+
 static inline const struct sample_group *sample_group_get(const struct sample_groups *groups,
                                                           uint32_t id)
 {

@@ -6,6 +6,7 @@
 #include "output/event_choice.h"
 #include "profile/events.h"
 #include "util/buffer.h"
+#include "util/number.h"
 
 static const char SAMPLES[] = "samples";
 
@@ -139,12 +140,35 @@ struct weight weight_of_traffic(const struct output_source *source, event_id id)
     return weight_by(source, id, count);
 }
 
+struct weight_rounding weight_rounding_begin(const struct weight *weight, uint64_t total)
+{
+    bool is_lost = total && !weight_of_amount(weight, total);
+
+    return (struct weight_rounding){.amount = is_lost ? weight->period / 2 : 0};
+}
+
+uint64_t weight_round(struct weight_rounding *rounding, const struct weight *weight,
+                      uint64_t amount)
+{
+    uint64_t rounded;
+
+    if (!weight->period)
+        return amount;
+    rounding->amount = saturating_sum(rounding->amount, amount);
+    rounded = weight_of_amount(weight, rounding->amount) - rounding->written;
+    rounding->written += rounded;
+    return rounded;
+}
+
 struct number_text weight_text(const struct weight *weight, uint64_t sum)
 {
-    struct number_text text = number_text(sum);
+    uint64_t count = weight_of_amount(weight, sum);
+    struct number_text text = number_text(count);
 
     if (!weight->period && !weight->is_one)
         return amount_text(sum, weight->unit);
+    if (sum && !count)
+        return (struct number_text){"less than 1 sample"};
     strcat(text.text, " samples");
     return text;
 }

@@ -7,9 +7,10 @@
  * - "samples": each sample weighs 1
  * - "cpu" or "wall": the time of that event; samples of other events are left out
  *
- * A CPU sample weighs 1, or more if it stands for more time than a period of the sampling frequency
- * (as when only a part of the time was observed). So weights are numbers of samples if all samples
- * stand for the same time.
+ * A CPU sample weighs the time that it stands for, in periods of the sampling frequency. So weights
+ * are numbers of samples if all samples stand for the same time. The time stays in ns until it is
+ * written, and sums are rounded, not samples: on a node that is half idle samples stand for less
+ * than a period, and rounded one by one they would count up to 1.3 times too much.
  */
 #pragma once
 
@@ -49,23 +50,47 @@ size_t weights_of_event(const struct output_source *source, event_id event,
  * its value "count", else its first value. */
 struct weight weight_of_traffic(const struct output_source *source, event_id event);
 
-static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
+/* The amount of a sample, to be added up: its weight, or for `weight->period` the time in ns. */
+static inline uint64_t sample_amount(const struct weight *weight, const struct sample *sample)
 {
-    uint64_t value = sample->values[weight->value], period = weight->period, count;
-
     if (weight->is_one)
         return 1;
     if (weight->is_change)
         return sample->change;
     if (weight->is_metric)
         return sample->metrics.values[weight->metric]; /* 0 if it is not known */
-    if (!period)
-        return value;
-    count = value / period + (value % period >= period / 2);
-    return count ? count : 1;
+    return sample->values[weight->value];
 }
 
-/* A sum of weights for people: "12 samples", "1.5 ms", "1,234 words". */
+/* A sum of amounts as a weight: for `weight->period` the nearest number of periods. */
+static inline uint64_t weight_of_amount(const struct weight *weight, uint64_t amount)
+{
+    uint64_t period = weight->period;
+
+    return period ? amount / period + (amount % period >= period / 2) : amount;
+}
+
+/* The weight of a sample that is written alone: at least 1 period. */
+static inline uint64_t sample_weight(const struct weight *weight, const struct sample *sample)
+{
+    uint64_t count = weight_of_amount(weight, sample_amount(weight, sample));
+
+    return count || !weight->period ? count : 1;
+}
+
+/* Rounds amounts to weights, one after the other. What rounding takes from one is given to the
+ * next, so the weights of neighbours, and of all, add up to within 1 of what they stand for. */
+struct weight_rounding {
+    uint64_t amount, written;
+};
+
+/* `total` is the sum of the amounts that follow. If it rounds to 0 but is not 0, one of them gets
+ * weight 1: a stack is not lost because it is alone. */
+struct weight_rounding weight_rounding_begin(const struct weight *weight, uint64_t total);
+uint64_t weight_round(struct weight_rounding *rounding, const struct weight *weight,
+                      uint64_t amount);
+
+/* A sum of amounts for people: "12 samples", "less than 1 sample", "1.5 ms", "1,234 words". */
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
 /* Resolve names that the user selected; each may be NULL. *ret_event is the event named `event`, or

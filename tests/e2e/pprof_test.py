@@ -5,10 +5,12 @@ import re
 import shutil
 import subprocess
 import unittest
+from collections import Counter
 
 import beamflame
 import nodes
 
+PERIOD = 1000000000 // 499  # ns
 SAMPLE = re.compile(r"^ +(\d+) +(\d+): ((?:\d+ )*)$")
 LABEL = re.compile(r"(\w+):\[(.*?)\](?= \w+:\[|$)")
 LOCATION = re.compile(r"^ +(\d+): 0x[0-9a-f]+ (?:M=(\d+) )?(.*) (\S*):(\d+) s=\d+$")
@@ -76,12 +78,17 @@ class Pprof(unittest.TestCase):
         cls.raw = Raw(cls.folder / "x.cpu.pb.gz")
 
     def test_stacks_have_the_sums_of_the_folded_form(self):
-        """For each value, each stack has the sum of the folded form, also where a late tick counts
-        several periods."""
-        for value, weight in enumerate(((), ("--weight", "cpu"))):
-            folded = beamflame.folded(self.recording, "--event", "cpu", *weight)
-            self.assertEqual(self.raw.folded(value), folded)
-            self.assertGreater(sum(folded.values()), 100)
+        """Each stack has the time of the folded form, and a number of samples that is this time in
+        periods, also where a late tick counts several. Numbers are rounded in the order of samples,
+        so that of a stack may differ by less than 1 for each of its samples; their sum is exact."""
+        folded = beamflame.folded(self.recording, "--event", "cpu", "--weight", "cpu")
+        self.assertEqual(self.raw.folded(1), folded)
+        self.assertGreater(sum(folded.values()), 100 * PERIOD)
+        parts = Counter(self.raw.stack(sample[2]) for sample in self.raw.samples)
+        for stack, count in self.raw.folded(0).items():
+            self.assertAlmostEqual(count, folded[stack] / PERIOD, delta=parts[stack])
+        self.assertEqual(sum(self.raw.folded(0).values()),
+                         sum(beamflame.folded(self.recording, "--event", "cpu").values()))
 
     def test_total_is_shown_and_time_is_the_default(self):
         total = sum(self.raw.folded(1).values())
@@ -97,10 +104,10 @@ class Pprof(unittest.TestCase):
 
     def test_labels_are_those_of_root_frames(self):
         by_pid = {}
-        for count, _, _, labels in self.raw.samples:
+        for _, time, _, labels in self.raw.samples:
             if "pid" in labels:
-                by_pid[labels["pid"]] = by_pid.get(labels["pid"], 0) + count
-        shown = beamflame.folded(self.recording, "--event", "cpu", "--weight", "samples",
+                by_pid[labels["pid"]] = by_pid.get(labels["pid"], 0) + time
+        shown = beamflame.folded(self.recording, "--event", "cpu", "--weight", "cpu",
                                  "--group-by", "pid")
         expected = {}
         for stack, count in shown.items():

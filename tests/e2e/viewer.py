@@ -86,7 +86,10 @@ class Viewer:
 
 
 def number(text):
-    """Return the first number in a text, with its sign: "+1,234 samples" is 1234."""
+    """Return the first number in a text, with its sign: "+1,234 samples" is 1234. What is less than
+    1 sample is shown so, and rounds to 0."""
+    if text.startswith("< 1") or "less than 1 sample" in text:
+        return 0
     found = re.search(r"([-+\u2212]?)(\d[\d,]*)", text)
     value = int(found[2].replace(",", ""))
     return value if found[1] in ("", "+") else -value

@@ -2,6 +2,7 @@
 #include "small_output.h"
 
 #include "output/stack_lines.h"
+#include "profile/events.h"
 
 /* One line per stack, root first, sorted, with its count. */
 static void test_each_stack_is_one_sorted_line_with_its_count(void **state)
@@ -14,6 +15,34 @@ static void test_each_stack_is_one_sorted_line_with_its_count(void **state)
                   "[scheduler] busy-wait;spin 1\n"
                   "cart;proc_lib:init_p/5;erlang:+/2 2\n"
                   "cart;proc_lib:init_p/5;memcpy;do_syscall_64 1\n");
+}
+
+/* Samples of a node that is half idle stand for less than a period each. Lines add up to the total,
+ * rounded. */
+static void test_lines_of_fractions_of_a_period_add_up_to_the_total(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].values[CPU_TIME] = 6000000;
+    /* In periods: 0.6, 1.2 and 0.6; their sums are 0.6, 1.8 and 2.4. */
+    assert_output(&small, &folded_format,
+                  "[scheduler] busy-wait;spin 1\n"
+                  "cart;proc_lib:init_p/5;erlang:+/2 1\n");
+}
+
+/* A stack of less than half a period is not lost if there is no other. */
+static void test_few_fractions_of_a_period_have_a_line(void **state)
+{
+    struct small_profile small;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].values[CPU_TIME] = 1000;
+    assert_output(&small, &folded_format, "[scheduler] busy-wait;spin 1\n");
 }
 
 /* A separator in a symbol does not split it; stacks that differ only in addresses are one. */
@@ -117,6 +146,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_stack_is_one_sorted_line_with_its_count),
+        cmocka_unit_test(test_lines_of_fractions_of_a_period_add_up_to_the_total),
+        cmocka_unit_test(test_few_fractions_of_a_period_have_a_line),
         cmocka_unit_test(test_separators_are_escaped_and_equal_stacks_merged),
         cmocka_unit_test(test_lines_are_in_the_order_of_their_bytes),
         cmocka_unit_test(test_long_names_are_cut_between_escapes),

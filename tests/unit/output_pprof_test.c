@@ -114,6 +114,28 @@ static void test_equal_samples_are_merged(void **state)
     buffer_free(&text);
 }
 
+/* Samples of a node that is half idle stand for less than a period each. Their numbers add up to
+ * the time, rounded: 1.2, 0.6 and 0.6 periods are 2. */
+static void test_numbers_of_samples_add_up_to_the_time(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    struct small_profile small;
+    Perftools__Profiles__Profile *profile;
+    static const int64_t expected[][2] = {{1, 12000000}, {1, 6000000}, {0, 6000000}};
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].values[CPU_TIME] = 6000000;
+    profile = profile_of(&small, &settings);
+    assert_int_equal(profile->n_sample, 3);
+    for (size_t i = 0; i < profile->n_sample; i++)
+        for (size_t j = 0; j < 2; j++)
+            assert_int_equal(profile->sample[i]->value[j], expected[i][j]);
+    assert_int_equal(profile->period, 12000000);
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
 /* Check the sums and types of a file with event gc and this value; NULL: the default value. */
 static void assert_sums(const char *value, const char *expected)
 {
@@ -183,7 +205,7 @@ static void test_sum_beyond_the_range_becomes_the_largest_number(void **state)
     profile = profile_of(&small, &settings);
     put_samples(profile, &text);
     assert_text(&text,
-                "1844674407372 9223372036854775807 : a:f/1@a.erl:12 [scheduler] busy-wait\n");
+                "1844674407371 9223372036854775807 : a:f/1@a.erl:12 [scheduler] busy-wait\n");
     perftools__profiles__profile__free_unpacked(profile, NULL);
     buffer_free(&text);
 }
@@ -243,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_samples_are_merged),
+        cmocka_unit_test(test_numbers_of_samples_add_up_to_the_time),
         cmocka_unit_test(test_file_has_all_values_of_an_event_except_levels),
         cmocka_unit_test(test_deep_stack_is_cut_in_the_middle),
         cmocka_unit_test(test_sum_beyond_the_range_becomes_the_largest_number),

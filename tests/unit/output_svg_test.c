@@ -36,6 +36,25 @@ static void test_each_frame_has_its_name_count_and_share(void **state)
     free(text);
 }
 
+/* Times of less than a period are added up, and each sum is rounded once: 0.6, 0.6 and 0.4 periods,
+ * and 0.4. */
+static void test_sums_of_fractions_of_a_period_are_rounded_once(void **state)
+{
+    static const uint64_t times[SMALL_SAMPLES] = {6000000, 4000000, 4000000, 6000000};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].values[CPU_TIME] = times[i];
+    text = small_output(&small, &svg_format, &by_name);
+    assert_non_null(strstr(text, "<title>all (2 samples, 100.00%)</title>"));
+    assert_non_null(strstr(text, "<title>erlang:+/2 (1 samples, 60.00%)</title>"));
+    assert_non_null(strstr(text, "<title>spin (less than 1 sample, 20.00%)</title>"));
+    free(text);
+}
+
 static void test_text_is_escaped_for_xml(void **state)
 {
     char *text = NULL;
@@ -130,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_frame_has_its_name_count_and_share),
+        cmocka_unit_test(test_sums_of_fractions_of_a_period_are_rounded_once),
         cmocka_unit_test(test_text_is_escaped_for_xml),
         cmocka_unit_test(test_labels_fit_into_their_frames),
         cmocka_unit_test(test_children_lie_inside_their_parent),

@@ -26,7 +26,26 @@ export function folded(tree) {
             lines.set(line, (lines.get(line) ?? 0) + Math.abs(tree.self[0][node]));
         }
     }
-    return [...lines].map(([line, weight]) => ({ bytes: Buffer.from(line), weight }))
-        .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    const sorted = [...lines].map(([line, weight]) => ({ bytes: Buffer.from(line), weight }))
+        .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+
+    return (tree.weights.unit === "samples" ? rounded(sorted) : sorted)
         .map(({ bytes, weight }) => `${bytes} ${BigInt(weight)}\n`).join("");
+}
+
+/**
+ * Numbers of samples are fractions. What rounding takes from a line goes to the next ones.
+ *
+ * @param {{ bytes: Buffer, weight: number }[]} lines
+ */
+function rounded(lines) {
+    const total = lines.reduce((sum, { weight }) => sum + weight, 0);
+    let sum = total && !Math.round(total) ? 0.5 : 0, written = 0;
+
+    return lines.map(({ bytes, weight }) => {
+        const own = Math.round(sum += weight) - written;
+
+        written += own;
+        return { bytes, weight: own };
+    }).filter(({ weight }) => weight);
 }

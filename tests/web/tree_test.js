@@ -40,6 +40,18 @@ test("the tree from the root has the stacks", () => {
     assert.equal(tree.total[0][node(tree, "a")], 11);
 });
 
+test("numbers of samples are sums of times in periods, rounded once", () => {
+    const parts = [{ from: 0, to: 10000, frequency: 100 }];
+    const sample = (stack, ms) => ({ stack, value: ms * 1e6 });
+    const tree = treeOf(makeRecording([sample("a;b", 6), sample("a;b", 6), sample("a;c", 6),
+        sample("d", 6)], parts));
+
+    assert.ok(Math.abs(tree.total[0][0] - 2.4) < 1e-9);
+    assert.ok(Math.abs(tree.total[0][node(tree, "a")] - 1.8) < 1e-9);
+    assert.deepEqual(lines(tree), ["a;b 1", "a;c 1"]);
+    assert.deepEqual(lines(treeOf(makeRecording([sample("a", 1), sample("b", 1)], parts))), ["a 1"]);
+});
+
 /** Assert that children lie side by side, in order, after their parents. */
 const assertOrder = (tree) => {
     for (let at = 0; at < tree.count; at++) {

@@ -126,7 +126,8 @@ function valueWeights(recording, id, value, perPeriod) {
 }
 
 /**
- * Convert times in ns to numbers of periods, rounded, at least 1.
+ * Convert times in ns to numbers of periods. They stay fractions: sums are rounded where they are
+ * shown (src/output/weight.h).
  *
  * @param {Float64Array} of
  * @param {Uint8Array} events
@@ -134,15 +135,9 @@ function valueWeights(recording, id, value, perPeriod) {
  * @param {number} period in ns
  */
 function countPeriods(of, events, id, period) {
-    const half = Math.floor(period / 2);
-
-    for (let i = 0; i < of.length; i++) {
-        if (events[i] !== id)
-            continue;
-        const whole = Math.floor(of[i] / period);
-
-        of[i] = Math.max(whole + (of[i] - whole * period >= half ? 1 : 0), 1);
-    }
+    for (let i = 0; i < of.length; i++)
+        if (events[i] === id)
+            of[i] /= period;
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of the functions in the selected stacks. Picking one shows its sandwich. */
 import { button, element, fill } from "#view/dom";
-import { figureText, percentText, withPlus } from "#view/number_text";
+import { figureText, numberText, percentText, withPlus } from "#view/number_text";
 import { sureColumns } from "#view/sure_columns";
 import { Table } from "#view/table";
 
@@ -113,7 +113,8 @@ export class FunctionTable {
         const className = Math.abs(change) <= noise ? "faint" : change > 0 ? "more" : "less";
 
         return element("span", { className },
-            withPlus(change, figureText(change, this.unit())));
+            withPlus(change, this.unit() === "samples" ? numberText(change)
+                : figureText(change, this.unit())));
     }
 
     unit() {

@@ -34,7 +34,15 @@ function scaledText(amount, names) {
 }
 
 /**
- * "12.3 ms", "1.5 MB", "1,234 words", "1,234 samples", "1,234".
+ * True for a part of a sample that rounds to 0: the time of a sample can be less than a period.
+ *
+ * @param {number} amount
+ * @param {Unit | "samples"} unit
+ */
+const isLittle = (amount, unit) => unit === "samples" && amount > 0 && amount < 0.5;
+
+/**
+ * "12.3 ms", "1.5 MB", "1,234 words", "1,234 samples", "less than 1 sample", "1,234".
  *
  * @param {number} amount
  * @param {Unit | "samples"} unit
@@ -50,7 +58,8 @@ export function amountText(amount, unit) {
     case "words":
         return `${numberText(amount)} word${plural}`;
     case "samples":
-        return `${numberText(amount)} sample${plural}`;
+        return isLittle(amount, unit) ? "less than 1 sample"
+            : `${numberText(amount)} sample${plural}`;
     default:
         return numberText(amount);
     }
@@ -63,7 +72,9 @@ export function amountText(amount, unit) {
  * @param {Unit | "samples"} unit
  */
 export function figureText(amount, unit) {
-    return unit === "ns" || unit === "bytes" ? amountText(amount, unit) : numberText(amount);
+    if (unit === "ns" || unit === "bytes")
+        return amountText(amount, unit);
+    return isLittle(amount, unit) ? "< 1" : numberText(amount);
 }
 
 /**
@@ -85,7 +96,7 @@ export function plusMinusText(half, unit) {
  * @param {Unit | "samples"} unit
  */
 export function changeText(amount, unit) {
-    return withPlus(amount, amountText(amount, unit));
+    return withPlus(amount, amountText(isLittle(amount, unit) ? 0 : amount, unit));
 }
 
 /**

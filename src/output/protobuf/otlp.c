@@ -86,6 +86,7 @@ static void make_rows(struct otlp *otlp)
     view_stack_id stack = 0;
     int32_t number = 0;
 
+    sample_groups_round(&otlp->groups, ids);
     otlp->rows = xcalloc(count + 1, sizeof(*otlp->rows));
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&otlp->groups, ids[i]);

@@ -116,6 +116,7 @@ static void write_samples(struct pprof *pprof)
     Perftools__Profiles__Sample sample = PERFTOOLS__PROFILES__SAMPLE__INIT;
 
     sample.location_id = locations;
+    sample_groups_round(&pprof->groups, ids);
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&pprof->groups, ids[i]);
 

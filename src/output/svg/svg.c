@@ -64,7 +64,7 @@ static int svg_sample(void *state, const struct sample *sample, struct error *er
     (void)error;
     svg->samples++;
     counts_add(&svg->counts, view_of_sample(svg->source.view, sample),
-               sample_weight(&svg->weight, sample));
+               sample_amount(&svg->weight, sample));
     return 0;
 }
 

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On a node that is half idle, samples stand for other times than a period of the clock. In each output
+they add up to the CPU time of the node all the same."""
+import json
+import math
+import re
+import shutil
+import subprocess
+import unittest
+
+import beamflame
+import nodes
+import otlp_test
+import pprof_test
+import text_test
+
+HZ = 999
+LOADS = ("sleep=1", "sleep=10")  # options of load halfidle
+PERIOD = 1000000000 // HZ  # ns
+STACKS = nodes.ROOT / "tests" / "web" / "stacks.js"
+
+
+def ns_of_svg(path):
+    root = re.search(r"<title>all \(([\d,]+) samples, 100.00%\)", path.read_text("utf-8"))
+    return int(root[1].replace(",", "")) * PERIOD
+
+
+def ns_of_page(path):
+    shown = subprocess.run(["node", STACKS, path], check=True, capture_output=True, text=True,
+                           input="[{}]").stdout
+    lines = json.loads(shown)[0].splitlines()
+    return sum(int(line.rpartition(" ")[2]) for line in lines) * PERIOD
+
+
+def ns_of_otlp(path):
+    """Receivers multiply the samples by the period."""
+    resource, = otlp_test.decoded(path.read_bytes())["resource_profiles"]
+    profile, = resource["scope_profiles"][0]["profiles"]
+    return sum(sample["values"][0] for sample in profile["samples"]) * profile["period"][0]
+
+
+def ns_of_speedscope(path):
+    return sum(sum(profile["weights"]) for profile in json.loads(path.read_text("utf-8"))["profiles"])
+
+
+def times_of_json(path):
+    lines = map(json.loads, path.read_text("utf-8").splitlines())
+    return [line["values"]["time"] for line in lines if line["type"] == "sample"]
+
+
+def ns_of_json(path):
+    return sum(times_of_json(path))
+
+
+def ns_of_callgrind(path):
+    return int(re.search(r"^summary: (\d+)$", path.read_text("utf-8"), re.M)[1])
+
+
+def ns_of_text(path):
+    return text_test.ns(re.search(r"^functions of cpu by time, of (.*)$", path.read_text("utf-8"),
+                                  re.M)[1])
+
+
+def ns_of_folded(path):
+    return sum(beamflame.read_folded(path).values()) * PERIOD
+
+
+OUTPUTS = {"folded": ns_of_folded, "svg": ns_of_svg, "html": ns_of_page, "otlp": ns_of_otlp,
+           "speedscope.json": ns_of_speedscope, "json": ns_of_json, "callgrind": ns_of_callgrind,
+           "txt": ns_of_text}
+
+
+@nodes.each_release
+class HalfIdle:
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        for program in ("node", "go", "protoc"):
+            if not shutil.which(program):
+                raise unittest.SkipTest(f"{program} is not installed (tools/install-deps test)")
+        folder = beamflame.folder(cls.addClassCleanup)
+        cls.folders, cls.cpu_ns = {}, {}
+        for load in LOADS:
+            cls.folders[load] = folder / load
+            (folder / load).mkdir()
+            paths = [folder / load / f"x.{suffix}" for suffix in (*OUTPUTS, "pb")]
+            with nodes.Node(cls.release, "halfidle", load) as node:
+                beamflame.record("-q", "-p", node.pid, "-F", HZ, "-d", 6, "--stats",
+                                 folder / load / "stats",
+                                 *(word for path in paths for word in ("-o", path)))
+            told = json.loads((folder / load / "stats").read_text("utf-8"))
+            cls.cpu_ns[load] = told["cpu_accounted_ms"] * 1e6
+
+    def test_samples_that_are_rounded_alone_do_not_add_up(self):
+        """Else the loads prove nothing."""
+        ratios = [sum(max(1, math.floor(time / PERIOD + 0.5)) for time in
+                      times_of_json(self.folders[load] / "x.json")) * PERIOD / self.cpu_ns[load]
+                  for load in LOADS]
+        self.assertGreater(max(abs(ratio - 1) for ratio in ratios), 0.03, ratios)
+
+    def test_each_output_adds_up_to_the_cpu_time(self):
+        for load in LOADS:
+            for suffix, ns_of in OUTPUTS.items():
+                with self.subTest(suffix, load=load):
+                    ns = ns_of(self.folders[load] / f"x.{suffix}")
+                    self.assertAlmostEqual(ns / self.cpu_ns[load], 1, delta=0.02)
+
+    def test_both_values_of_pprof_add_up_to_the_cpu_time(self):
+        for load in LOADS:
+            raw = pprof_test.Raw(self.folders[load] / "x.pb")
+            for value, unit in enumerate((PERIOD, 1)):
+                total = sum(raw.folded(value).values()) * unit
+                self.assertAlmostEqual(total / self.cpu_ns[load], 1, delta=0.02)
+
+
+if __name__ == "__main__":
+    unittest.main()
