@@ -89,6 +89,10 @@ class Viewer(unittest.TestCase):
         held = [line for line in self.lines() if line["type"] == "sample"]
         self.assertIn(f"{len(held):,} samples", about)
         self.assertEqual("none lost" in about, not any(told["losses"].values()), told["losses"])
+        summary = beamflame.record("report", self.recording).stdout
+        stacks, _, frames = re.search("coverage  (.*)", summary)[1].partition("; ")
+        self.assertIn(stacks, about)
+        self.assertIn(frames, about)
         self.assertFalse(page.step("visible", "#warnings"))
 
     def test_event_and_weight_fields_give_the_sums_of_report(self):

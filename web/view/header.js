@@ -3,6 +3,7 @@
 import { element, fill } from "#view/dom";
 import { isSure } from "#analysis/counted";
 import { samplesOfPart } from "#analysis/time_axis";
+import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
 import { amountText, durationText, numberText, percentText, plusMinusText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
@@ -80,8 +81,7 @@ function factsOf(recording, part, index) {
         { text: samplesText(recording, part, index), hint: part.command },
         part.cpuAccount && { hint: part.cpuAccount,
             text: `clock ÷ CPU time ${(totals.cpuSampledNs / totals.cpuAccountedNs).toFixed(2)}` },
-        part.frequency && { text: lossText(recording, part),
-            hint: part.losses.map(sentenceOf).join("\n") },
+        ...(part.frequency ? lossFacts(recording, part) : []),
         part.occasion && { text: `recorded by trigger ${part.occasion}` },
     ];
 
@@ -111,33 +111,6 @@ function samplesText(recording, { totals }, index) {
 
     return all > held ? `${numberText(held)} of ${amountText(all, "samples")}`
         : amountText(held, "samples");
-}
-
-/**
- * What was lost; "none lost" only if nothing of any kind was.
- *
- * @param {Recording} recording
- * @param {Part} part
- */
-function lossText({ events }, part) {
-    const ofEvents = events.reduce((sum, { summary }) => sum + (summary?.lost ?? 0), 0);
-    const lost = Math.max(lostOf(part), ofEvents);
-    const incomplete = part.losses.reduce((sum, { count }) => sum + count, 0) - lostOf(part);
-
-    return [part.cut && "cut off", lost && `${numberText(lost)} lost`,
-        incomplete && `${numberText(incomplete)} incomplete`].filter(Boolean).join(", ")
-        || "none lost";
-}
-
-/** The number of lost samples. @param {Part} part */
-function lostOf(part) {
-    return part.losses.filter(({ name }) => name === "ring_full" || name === "bad_sample")
-        .reduce((sum, { count }) => sum + count, 0);
-}
-
-/** @param {Part["losses"][number]} loss */
-function sentenceOf({ count, sentence }) {
-    return `${numberText(count)}: ${sentence}`;
 }
 
 /**
