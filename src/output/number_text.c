@@ -2,6 +2,7 @@
 #include "output/number_text.h"
 #include "util/number.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,34 +22,95 @@ struct number_text number_text(uint64_t number)
     return result;
 }
 
-/* The amount in the largest unit in which it is at least 1, with one decimal unless that is the
- * smallest unit. */
-static struct number_text scaled_text(uint64_t amount, const char *const *names, int count)
+/* Units of which each is 1,000 of the one before. */
+struct unit_names {
+    const char *const *of;
+    int count;
+};
+
+/* Without names for units that have only one. */
+static struct unit_names names_of(enum unit unit)
+{
+    static const char *const times[] = {"ns", "us", "ms", "s"};
+    static const char *const sizes[] = {"B", "kB", "MB", "GB", "TB"};
+
+    if (unit == UNIT_NS)
+        return (struct unit_names){times, 4};
+    if (unit == UNIT_BYTES)
+        return (struct unit_names){sizes, 5};
+    return (struct unit_names){NULL, 0};
+}
+
+/* Divide the amount to the largest unit in which it is at least 1. Return the index of that unit.
+ */
+static int scale_down(double *amount, const struct unit_names *names)
+{
+    int i = 0;
+
+    for (; i < names->count - 1 && *amount >= 999.95; i++)
+        *amount /= 1000;
+    return i;
+}
+
+/* With one decimal, unless it is in the smallest unit. */
+static struct number_text scaled_text(uint64_t amount, const struct unit_names *names)
 {
     struct number_text result;
     double scaled = (double)amount;
-    int i = 0;
+    int i = scale_down(&scaled, names);
 
-    for (; i < count - 1 && scaled >= 999.95; i++)
-        scaled /= 1000;
-    snprintf(result.text, sizeof(result.text), i ? "%.1f %s" : "%.0f %s", scaled, names[i]);
+    snprintf(result.text, sizeof(result.text), i ? "%.1f %s" : "%.0f %s", scaled, names->of[i]);
     return result;
 }
 
 struct number_text amount_text(uint64_t amount, enum unit unit)
 {
-    static const char *const times[] = {"ns", "us", "ms", "s"};
-    static const char *const sizes[] = {"B", "kB", "MB", "GB", "TB"};
+    const struct unit_names names = names_of(unit);
     struct number_text result = number_text(amount);
 
-    if (unit == UNIT_NS)
-        return scaled_text(amount, times, 4);
-    if (unit == UNIT_BYTES)
-        return scaled_text(amount, sizes, 5);
+    if (names.count)
+        return scaled_text(amount, &names);
     strcat(result.text, unit == UNIT_WORDS ? " word" : " time");
     if (amount != 1)
         strcat(result.text, "s");
     return result;
+}
+
+/* The unit is that of the larger number. Of the smallest unit there are no parts. */
+static struct estimate_text scaled_estimate(uint64_t amount, double half,
+                                            const struct unit_names *names)
+{
+    double larger = fmax((double)amount, half), step;
+    int i = scale_down(&larger, names), decimals;
+    struct estimate_text text;
+    double divisor = pow(1000, i);
+
+    half /= divisor;
+    decimals = 1 - (int)floor(log10(half));
+    decimals = decimals < 0 ? 0 : decimals > 3 * i ? 3 * i : decimals;
+    step = pow(10, -decimals);
+    snprintf(text.amount.text, sizeof(text.amount.text), "%.*f %s", decimals,
+             (double)amount / divisor, names->of[i]);
+    /* A half that has two digits is not rounded up to the next by its binary form. */
+    snprintf(text.half.text, sizeof(text.half.text), "+- %.*f %s", decimals,
+             ceil(half / step - 1e-6) * step, names->of[i]);
+    return text;
+}
+
+struct estimate_text estimate_text(uint64_t amount, double half, enum unit unit)
+{
+    const struct unit_names names = names_of(unit);
+    struct estimate_text text = {amount_text(amount, unit), {"+- ?"}};
+
+    if (isnan(half))
+        return text;
+    if (half > 0 && names.count)
+        return scaled_estimate(amount, half, &names);
+    text.half.text[0] = '\0';
+    if (half > 0)
+        snprintf(text.half.text, sizeof(text.half.text), "+- %.36s",
+                 number_text(whole_part(ceil(half))).text);
+    return text;
 }
 
 struct number_text rate_text(uint64_t count, double seconds)

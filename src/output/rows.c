@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/rows.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "output/counts.h"
@@ -66,20 +64,6 @@ struct row_cover rows_cover(const struct output_source *source, event_id event, 
                      !event_value_is_listed(name, value);
 
     return row_cover_of(whole, has_total ? summary : NULL, value, is_part);
-}
-
-struct number_text half_text(double half, enum unit unit)
-{
-    struct number_text text = {"+- ?"};
-
-    if (isnan(half))
-        return text;
-    text.text[0] = '\0';
-    if (half > 0)
-        snprintf(text.text, sizeof(text.text), "+- %.36s",
-                 unit == UNIT_COUNT ? number_text(whole_part(ceil(half))).text
-                                    : amount_text(whole_part(ceil(half)), unit).text);
-    return text;
 }
 
 void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text)

@@ -40,11 +40,6 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part);
 
-/* ---- texts in a row, besides names and values ---- */
-
-/* "+- 196.0 us"; "+- ?" if the interval is unknown; "" if the value is exact. */
-struct number_text half_text(double half, enum unit unit);
-
 /* Append "other (12 rows)", with advice if it is all of the table, or "other" if it has no rows.
  * `what` is the singular: "row". */
 void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text);

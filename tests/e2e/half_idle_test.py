@@ -12,7 +12,6 @@ import beamflame
 import nodes
 import otlp_test
 import pprof_test
-import text_test
 
 HZ = 999
 LOADS = ("sleep=1", "sleep=10")  # options of load halfidle
@@ -56,18 +55,12 @@ def ns_of_callgrind(path):
     return int(re.search(r"^summary: (\d+)$", path.read_text("utf-8"), re.M)[1])
 
 
-def ns_of_text(path):
-    return text_test.ns(re.search(r"^functions of cpu by time, of (.*)$", path.read_text("utf-8"),
-                                  re.M)[1])
-
-
 def ns_of_folded(path):
     return sum(beamflame.read_folded(path).values()) * PERIOD
 
 
 OUTPUTS = {"folded": ns_of_folded, "svg": ns_of_svg, "html": ns_of_page, "otlp": ns_of_otlp,
-           "speedscope.json": ns_of_speedscope, "json": ns_of_json, "callgrind": ns_of_callgrind,
-           "txt": ns_of_text}
+           "speedscope.json": ns_of_speedscope, "json": ns_of_json, "callgrind": ns_of_callgrind}
 
 
 @nodes.each_release

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of tables of an event that is recorded in windows, compared with what a node has done."""
 import json
+import math
 import re
 import unittest
 
@@ -104,7 +105,7 @@ class Rows(unittest.TestCase):
             value = total["values"]["count"]
             match = TOTAL.search(summary)
             self.assertEqual(number(match["count"]), value["sum"])
-            self.assertEqual(number(match["half"]), int(1.96 * value["standard_error"]))
+            self.assertEqual(number(match["half"]), math.ceil(1.96 * value["standard_error"]))
             self.assertEqual(TOTAL.search(text)[0], match[0])
             self.assertIs(value["sure"], 1.96 * value["standard_error"] <= value["sum"])
 

@@ -3,6 +3,7 @@
 #include "small_output.h"
 
 #include <dirent.h>
+#include <math.h>
 
 #include "output/output_file.h"
 #include "output/weight.h"
@@ -279,7 +280,7 @@ static void test_counts_without_samples_are_in_the_summary(void **state)
                      "  count             6 times +- ? (windows are too few or too short: raise "
                      "--budget or record longer)\n"
                      "  reclaimed         0 words\n"
-                     "  binaries          10 B +- 19 B (windows are too few or too short: raise "
+                     "  binaries          10 B +- 20 B (windows are too few or too short: raise "
                      "--budget or record longer)\n"));
     free(text);
     counted.hits = 0;
@@ -359,7 +360,7 @@ static void test_perf_has_the_event_its_unit_and_its_counts(void **state)
                               "\t               0 cart (/tmp/perf-100.map)\n"
                               "\n"
                               "# counted 1,234 hits, 40.0 % of the time covered in 13 windows, "
-                              "at 0.60 % of the VM's CPU time, 2 samples lost; 4.6 ms +- 196.0 us\n"
+                              "at 0.60 % of the VM's CPU time, 2 samples lost; 4.60 ms +- 0.20 ms\n"
                               "# loss ring_full 2\n"
                               "# loss unknown_native 1\n"
                               "\n");
@@ -378,8 +379,8 @@ static void test_svg_titles_have_the_unit_of_the_value(void **state)
     (void)state;
     assert_non_null(strstr(text, "<title>all (4.6 ms, 100.00%)</title>"));
     assert_non_null(strstr(text, "<title>memcpy (12.3 us, 0.27%)</title>"));
-    assert_non_null(strstr(text, ">2.5 s, gc: time 4.6 ms in 2 samples; counted: 4.6 ms +- "
-                                 "196.0 us in 1,234 hits, 40.0 % of the time covered in 13 "
+    assert_non_null(strstr(text, ">2.5 s, gc: time 4.58 ms in 2 samples; counted: 4.60 ms +- "
+                                 "0.20 ms in 1,234 hits, 40.0 % of the time covered in 13 "
                                  "windows, at 0.60 % of the VM's CPU time, 2 samples lost</text>"));
     free(text);
     text = text_of(&svg_format, "gc", "reclaimed");
@@ -418,7 +419,7 @@ static void test_summary_of_events_is_exact(void **state)
         "processes with most CPU time\n       10.0 ms  50.0 %          1 sample   <0.85.0>  "
         "cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
         "covered in 13 windows, at 0.60 % of the VM's CPU time, 2 samples lost\n  time             "
-        " 4.6 ms +- 196.0 us\n  count             3,085 times +- 196 times\n  reclaimed         "
+        " 4.60 ms +- 0.20 ms\n  count             3,085 times +- 196\n  reclaimed         "
         "1,000 words\n  binaries          0 B\n  heap-before       0 words on average\n  "
         "heap-after        0 words on average\n  pause, \"minor\"    4 times (2 seen), p50 981 ns, "
         "p99 "
@@ -555,6 +556,40 @@ static void test_amounts_have_their_units(void **state)
         assert_string_equal(amount_text(cases[i].amount, cases[i].unit).text, cases[i].text);
 }
 
+/* The amount ends where the second digit of the half does, and has its unit. */
+static void test_digits_follow_the_interval(void **state)
+{
+    static const struct {
+        uint64_t amount;
+        double half;
+        enum unit unit;
+        const char *amount_text, *half_text;
+    } cases[] = {
+        {1214000000, 0, UNIT_NS, "1.2 s", ""},
+        {1214000000, NAN, UNIT_NS, "1.2 s", "+- ?"},
+        {1214000000, 30000000, UNIT_NS, "1.214 s", "+- 0.030 s"},
+        {1214000000, 30100000, UNIT_NS, "1.214 s", "+- 0.031 s"},
+        {1214000000, 230000000, UNIT_NS, "1.21 s", "+- 0.23 s"},
+        {1214000000, 12000000000, UNIT_NS, "1 s", "+- 12 s"},
+        {1214000000, 1, UNIT_NS, "1.214000000 s", "+- 0.000000001 s"},
+        {950000, 250000, UNIT_NS, "950 us", "+- 250 us"},
+        {999, 3, UNIT_NS, "999 ns", "+- 3 ns"},
+        {0, 5200, UNIT_BYTES, "0.0 kB", "+- 5.2 kB"},
+        {1500, 99.5, UNIT_BYTES, "1.500 kB", "+- 0.100 kB"},
+        {2013, 239.2, UNIT_COUNT, "2,013 times", "+- 240"},
+        {5000, 0.2, UNIT_WORDS, "5,000 words", "+- 1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct estimate_text text =
+            estimate_text(cases[i].amount, cases[i].half, cases[i].unit);
+
+        assert_string_equal(text.amount.text, cases[i].amount_text);
+        assert_string_equal(text.half.text, cases[i].half_text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -572,6 +607,7 @@ int main(void)
         cmocka_unit_test(test_statistics_of_events_are_exact),
         cmocka_unit_test(test_recording_written_again_has_the_same_events),
         cmocka_unit_test(test_amounts_have_their_units),
+        cmocka_unit_test(test_digits_follow_the_interval),
     };
 
     setenv("TZ", "UTC", 1);

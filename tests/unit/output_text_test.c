@@ -107,7 +107,7 @@ static void test_text_has_a_part_for_each_event(void **state)
     small_profile_add_events(&small);
     text = small_output_of(&small, &text_format, &settings);
     assert_non_null(strstr(text, "\nfunctions of cpu by time, of 20.0 ms\n"));
-    assert_non_null(strstr(text, "\nfunctions of gc by time, of 4.6 ms\n"));
+    assert_non_null(strstr(text, "\nfunctions of gc by time, of 4.58 ms +- 0.20 ms\n"));
     assert_null(strstr(text, "\nfunctions of bif:"));
     free(text);
     small_profile_make(&small);

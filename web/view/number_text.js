@@ -18,16 +18,25 @@ export function numberText(number) {
 }
 
 /**
- * An amount in the largest unit in which it rounds to at least 1.0.
+ * The index of the largest unit in which an amount rounds to at least 1.0.
  *
  * @param {number} amount
  * @param {string[]} names
  */
-function scaledText(amount, names) {
+function unitOf(amount, names) {
     let scaled = Math.abs(amount), i = 0;
 
     for (; i < names.length - 1 && scaled >= 999.95; i++)
         scaled /= 1000;
+    return i;
+}
+
+/**
+ * @param {number} amount
+ * @param {string[]} names
+ */
+function scaledText(amount, names) {
+    const i = unitOf(amount, names), scaled = Math.abs(amount) / 1000 ** i;
     const digits = scaled.toFixed(i ? 1 : 0);
 
     return `${amount < 0 && digits !== "0" ? "\u2212" : ""}${digits} ${names[i]}`;
@@ -78,15 +87,42 @@ export function figureText(amount, unit) {
 }
 
 /**
- * " \u00b1 1.2 ms"; " \u00b1 ?" if it is unknown, "" for 0: the amount is exact.
+ * An amount and half of its 95 % interval in one unit, to the second digit of the half, which is
+ * rounded up: "1.214 s", "0.030 s". Numbers are whole, so that rows add up. The half is "?" if it
+ * is NaN: unknown, and "" if it is 0: the amount is exact.
  *
- * @param {number} half of an interval
+ * @param {number} amount
+ * @param {number} half
+ * @param {Unit | "samples"} unit
+ * @returns {{ amount: string, half: string }}
+ */
+export function estimateTexts(amount, half, unit) {
+    const names = unit === "ns" ? TIMES : unit === "bytes" ? SIZES : null;
+
+    if (Number.isNaN(half) || !half)
+        return { amount: amountText(amount, unit), half: half === 0 ? "" : "?" };
+    if (!names)
+        return { amount: amountText(amount, unit), half: numberText(Math.ceil(half)) };
+    const i = unitOf(Math.max(Math.abs(amount), half), names), scaled = half / 1000 ** i;
+    const decimals = Math.min(Math.max(1 - Math.floor(Math.log10(scaled)), 0), 3 * i);
+    const text = (/** @type {number} */ number) =>
+        `${number.toFixed(decimals).replace("-", "\u2212")} ${names[i]}`;
+
+    return { amount: text(amount / 1000 ** i),
+        half: text(Math.ceil(scaled * 10 ** decimals - 1e-6) / 10 ** decimals) };
+}
+
+/**
+ * "1.214 s \u00b1 0.030 s", "4 samples" if the amount is exact.
+ *
+ * @param {number} amount
+ * @param {number} half
  * @param {Unit | "samples"} unit
  */
-export function plusMinusText(half, unit) {
-    if (!half && !Number.isNaN(half))
-        return "";
-    return ` \u00b1 ${Number.isNaN(half) ? "?" : figureText(half, unit)}`;
+export function estimateText(amount, half, unit) {
+    const texts = estimateTexts(amount, half, unit);
+
+    return texts.amount + (texts.half && ` \u00b1 ${texts.half}`);
 }
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of processes. Picking one selects its samples; with Ctrl it is added or removed. */
 import { element } from "#view/dom";
-import { amountText, figureText, numberText, percentText } from "#view/number_text";
+import { amountText, numberText, percentText } from "#view/number_text";
 import { SPARK_COLUMN, sparkline } from "#view/sparkline";
-import { sureColumns } from "#view/sure_columns";
+import { sureColumns, totalText } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").ProcessRow} ProcessRow */
@@ -77,7 +77,7 @@ export class ProcessTable {
                     element("span", { className: "name node faint" }, row.node)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
-                cell: (row) => figureText(row.total, this.weights?.unit ?? "samples") },
+                cell: (row) => totalText(row, this.weights?.unit ?? "samples", this.counted) },
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             ...sureColumns(this.weights?.unit ?? "samples", () => this.counted),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The status line: the selection and its weight. The share that a search matches. */
-import { amountText, changeText, numberText, percentText, plusMinusText } from "#view/number_text";
+import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 import { halfOf } from "#analysis/counted";
 import { rangeText } from "#view/heatmap";
 
@@ -21,10 +21,10 @@ function unitOf({ weights: { name, unit } }) {
  */
 function amountOf(tree, side, counted) {
     const unit = unitOf(tree), sum = tree.total[side]?.[0] ?? 0;
-    const count = tree.samples[side]?.[0] ?? 0, amount = amountText(sum, unit);
+    const count = tree.samples[side]?.[0] ?? 0;
 
-    return unit === "samples" ? amount
-        : `${amount}${plusMinusText(halfOf(counted, sum, count), unit)} in `
+    return unit === "samples" ? amountText(sum, unit)
+        : `${estimateText(sum, halfOf(counted, sum, count), unit)} in `
             + amountText(count, "samples");
 }
 
@@ -34,7 +34,7 @@ function countedText(counted, tree) {
         return "";
     const unit = unitOf(tree), { event, sum, half, share, windows } = counted;
 
-    return `; ${event} in all: ${amountText(sum, unit)}${plusMinusText(half, unit)}, `
+    return `; ${event} in all: ${estimateText(sum, half, unit)}, `
         + `${percentText(share, 1)} of the time covered in ${numberText(windows)} `
         + `window${windows === 1 ? "" : "s"}`;
 }

@@ -2,7 +2,7 @@
 /* Describes a frame: in a tooltip beside the pointer, and as a sentence for screen readers. */
 import { element, fill } from "#view/dom";
 import { halfOf } from "#analysis/counted";
-import { amountText, changeText, numberText, percentText, plusMinusText } from "#view/number_text";
+import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Tree} Tree */
@@ -85,7 +85,7 @@ function ownSamples({ first, children, samples: [samples] }, node) {
 function plainTable({ whole, tree }, node, counted) {
     const { self: [self], total: [total], samples: [samples], weights: { unit } } = tree;
     const sure = (/** @type {number} */ amount, /** @type {number} */ count) =>
-        amountText(amount, unit) + plusMinusText(halfOf(counted, amount, count), unit);
+        estimateText(amount, halfOf(counted, amount, count), unit);
 
     return table([
         ["total", sure(total[node], samples[node]), percentText(total[node], whole)],
@@ -123,7 +123,7 @@ function comparedTable(tree, node) {
 export function frameSentence(picture, node, counted) {
     const { tree, whole } = picture, { self: [self], total, weights: { unit } } = tree;
     const half = halfOf(total[1] ? null : counted, total[0][node], tree.samples[0][node]);
-    const amount = `total ${amountText(total[0][node], unit)}${plusMinusText(half, unit)}, `
+    const amount = `total ${estimateText(total[0][node], half, unit)}, `
         + `${percentText(total[0][node], whole)}; self ${amountText(self[node], unit)}, `
         + percentText(self[node], whole);
     const other = (total[1]?.[node] ?? 0) * tree.scale;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "output/number_text.h"
 #include "profile/events.h"
 
 static const double CLOSE = 0.02;
@@ -45,9 +46,9 @@ bool cpu_account_text(const struct recording_header *header, const struct record
     if (!totals->cpu_accounted_ns || fabs(ratio - 1) <= CLOSE)
         return false;
     buffer_format(text,
-                  "%s saw %.3f of the %.0f ms CPU time that the kernel accounts; samples are "
+                  "%s saw %.3f of the %s CPU time that the kernel accounts; samples are "
                   "scaled to the account (%s)",
-                  header->event, ratio, (double)totals->cpu_accounted_ns / 1e6,
+                  header->event, ratio, amount_text(totals->cpu_accounted_ns, UNIT_NS).text,
                   reason(header, totals, ratio));
     return true;
 }

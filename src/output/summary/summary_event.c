@@ -143,10 +143,7 @@ static void write_heading(FILE *file, const struct profile *profile,
 static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
                         uint64_t samples, uint64_t total)
 {
-    if (event->is_cpu)
-        fprintf(file, "  %9.1f ms", (double)value / 1e6);
-    else
-        fprintf(file, "  %16s", amount_text(value, event->weight.unit).text);
+    fprintf(file, event->is_cpu ? "  %12s" : "  %16s", amount_text(value, event->weight.unit).text);
     fprintf(file, " %5.1f %%  %9s sample%s  ", percent_of(value, total), number_text(samples).text,
             samples == 1 ? " " : "s");
 }
@@ -161,14 +158,15 @@ static bool is_of_probes(const struct summary_event *event)
 static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
                           uint64_t total)
 {
+    const struct estimate_text text = estimate_text(row->value, row->half, event->weight.unit);
+
     if (!is_of_probes(event)) {
         write_share(file, event, row->value, row->samples, total);
         return;
     }
-    fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ",
-            amount_text(row->value, event->weight.unit).text,
-            half_text(row->half, event->weight.unit).text, percent_of(row->value, total),
-            number_text(row->samples).text, row->samples == 1 ? " " : "s");
+    fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ", text.amount.text, text.half.text,
+            percent_of(row->value, total), number_text(row->samples).text,
+            row->samples == 1 ? " " : "s");
 }
 
 static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest)

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/summary/texts.h"
 
-#include <math.h>
-
-#include "util/number.h"
 #include "util/utf8.h"
 
 void target_text(const struct profile *profile, target_id id, struct buffer *text)
@@ -65,13 +62,12 @@ void event_hits_text(const struct event_summary *summary, struct buffer *text)
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text)
 {
-    double half = event_sum_half(summary, value);
+    const struct estimate_text estimate =
+        estimate_text(summary->sums[value], event_sum_half(summary, value), unit);
 
-    buffer_text(text, amount_text(summary->sums[value], unit).text);
-    if (isnan(half))
-        buffer_text(text, " +- ?");
-    else if (half > 0)
-        buffer_format(text, " +- %s", amount_text(whole_part(half), unit).text);
+    buffer_text(text, estimate.amount.text);
+    if (estimate.half.text[0])
+        buffer_format(text, " %s", estimate.half.text);
     if (!event_sum_is_sure(summary, value))
         buffer_text(text, " (windows are too few or too short: raise --budget or record longer)");
 }

@@ -94,14 +94,14 @@ static void write_numbers(const struct traffic_listing *listing, const uint64_t 
 {
     bool is_msg = listing->table->traffic.is_msg;
     uint64_t count = values[is_msg ? MSG_COUNT : SCHED_COUNT];
+    const struct estimate_text text =
+        estimate_text(values[listing->table->value], half, listing->unit);
 
     if (listing->sorted_by)
-        fprintf(listing->file, "  %12s  %12s  %12s",
-                amount_text(values[listing->table->value], listing->unit).text,
-                half_text(half, listing->unit).text, number_text(count).text);
+        fprintf(listing->file, "  %12s  %12s  %12s", text.amount.text, text.half.text,
+                number_text(count).text);
     else
-        fprintf(listing->file, "  %12s  %12s", number_text(count).text,
-                half_text(half, listing->unit).text);
+        fprintf(listing->file, "  %12s  %12s", number_text(count).text, text.half.text);
     fprintf(listing->file, "  %12s", rate_text(count, listing->seconds).text);
     if (is_msg)
         fprintf(listing->file, "  %8.1f  %10s",

@@ -136,13 +136,15 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
     event_id event = svg->source.event;
     const struct event_summary *summary = recording_get_summary(svg->source.recording, event);
     const struct weight *weight = &svg->weight;
+    bool is_counted = summary && !weight->is_metric && !weight->is_one;
+    double half = is_counted ? event_sum_half(summary, weight->value) : 0;
 
     buffer_format(note, "%s: ", profile_text(profile, profile_get_event(profile, event)->name));
     if (!weight->is_one)
         buffer_format(note, "%s%s %s in ", weight->is_change ? "change of " : "", weight->name,
-                      weight_text(weight, tree->nodes[0].total).text);
+                      estimate_text(tree->nodes[0].total, half, weight->unit).amount.text);
     buffer_format(note, "%s samples", number_text(svg->samples).text);
-    if (summary && !weight->is_metric && !weight->is_one) {
+    if (is_counted) {
         buffer_text(note, "; counted: ");
         event_sum_text(summary, weight->value, weight->unit, note);
         buffer_text(note, " in ");

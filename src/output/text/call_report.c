@@ -140,12 +140,17 @@ static bool is_chance(const struct report *report, uint32_t function)
            row_is_chance(&rows->functions.of[function], &rows->cover, half_of(report, function));
 }
 
-/* The interval of a function's cost with all callees; "" if it is exact or not known. */
-static struct number_text interval_of(const struct report *report, uint32_t function)
+/* The function's cost with all callees. It has no interval if it is exact or that is not known. */
+static struct estimate_text estimate_of(const struct report *report, uint32_t function)
 {
     double half = report->rows->cover.is_known ? half_of(report, function) : 0;
 
-    return half_text(half, report->weight->unit);
+    return estimate_text(report->graph->function_costs[function].cost, half, report->weight->unit);
+}
+
+static void put_estimate(FILE *file, struct estimate_text text)
+{
+    fprintf(file, "%s%s%s", text.amount.text, text.half.text[0] ? " " : "", text.half.text);
 }
 
 static void put_function_row(const struct report *report, uint32_t id)
@@ -153,10 +158,12 @@ static void put_function_row(const struct report *report, uint32_t id)
     const struct call_graph *graph = report->graph;
     const struct call_cost *cost = &graph->function_costs[id];
 
-    if (report->rows)
-        fprintf(report->file, " %14s %-18s %5.1f %%", weight_text(report->weight, cost->cost).text,
-                interval_of(report, id).text, percent_of(cost->cost, graph->total));
-    else
+    if (report->rows) {
+        const struct estimate_text text = estimate_of(report, id);
+
+        fprintf(report->file, " %14s %-18s %5.1f %%", text.amount.text, text.half.text,
+                percent_of(cost->cost, graph->total));
+    } else
         put_cost(report, cost->cost, graph->total);
     put_cost(report, report->own[id], graph->total);
     put_samples(report, cost->samples);
@@ -214,9 +221,11 @@ static void put_function(const struct report *report, uint32_t id)
     const struct call_function *function = call_function_get(report->graph, id);
     const struct call_cost *cost = &report->graph->function_costs[id];
 
-    fprintf(report->file, "\n%s: %s", function->name, weight_text(report->weight, cost->cost).text);
-    if (report->rows && interval_of(report, id).text[0])
-        fprintf(report->file, " %s", interval_of(report, id).text);
+    fprintf(report->file, "\n%s: ", function->name);
+    if (report->rows)
+        put_estimate(report->file, estimate_of(report, id));
+    else
+        fputs(weight_text(report->weight, cost->cost).text, report->file);
     fprintf(report->file, ", %.1f %%", percent_of(cost->cost, report->graph->total));
     if (report->rows)
         fprintf(report->file, ", %s sample%s", number_text(cost->samples).text,
@@ -229,6 +238,19 @@ static void put_function(const struct report *report, uint32_t id)
         put_cost(report, report->own[id], cost->cost);
         fputc('\n', report->file);
     }
+}
+
+/* Write the total with its interval, which is not known of selected samples. */
+static void put_total(const struct report *report)
+{
+    const struct call_rows *rows = report->rows;
+    bool has_half = rows && rows->cover.is_known && !rows->cover.is_selected;
+
+    if (has_half)
+        put_estimate(report->file,
+                     estimate_text(report->graph->total, rows->cover.half, report->weight->unit));
+    else
+        fputs(weight_text(report->weight, report->graph->total).text, report->file);
 }
 
 void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
@@ -247,8 +269,9 @@ void call_report_write(FILE *file, const struct call_graph *graph, const struct 
         if (!call_get(graph, id)->callee)
             report.own[call_get(graph, id)->caller] = graph->call_costs[id].cost;
     if (graph->functions.count) {
-        fprintf(file, "\nfunctions of %s by %s, of %s\n", event, weight->name,
-                weight_text(weight, graph->total).text);
+        fprintf(file, "\nfunctions of %s by %s, of ", event, weight->name);
+        put_total(&report);
+        putc('\n', file);
         put_list(&report, functions);
     }
     for (uint32_t i = 0; i < graph->functions.count; i++)
