@@ -233,6 +233,7 @@ export interface Counted {
     event: string; sum: number; half: number; /* of its 95 % interval; NaN: unknown */
     share: number; /* of the time that windows cover */
     windows: number; hits: number;
+    unseen: number; /* hits of a kind that windows may have missed, if they saw none */
 }
 
 export interface ProcessRow {

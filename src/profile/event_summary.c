@@ -54,6 +54,15 @@ bool event_sum_is_sure(const struct event_summary *summary, uint32_t value)
     return event_sum_half(summary, value) <= (double)summary->sums[value];
 }
 
+uint64_t event_unseen_at_most(const struct event_summary *summary)
+{
+    if (!summary->windows || summary->covered_ns >= summary->span_ns)
+        return 0;
+    if (!summary->covered_ns)
+        return UINT64_MAX;
+    return whole_part(ceil(3 * (double)summary->span_ns / (double)summary->covered_ns));
+}
+
 /* ---- encoding ---- */
 
 static void encode_histogram(const struct event_histogram *named, struct buffer *bytes)

@@ -84,6 +84,12 @@ double event_sum_half(const struct event_summary *summary, uint32_t value);
  * each side. A sum of 0 whose error is known is sure. */
 bool event_sum_is_sure(const struct event_summary *summary, uint32_t value);
 
+/* How many hits of a kind there were at most if windows saw none, with 95 % confidence and if hits
+ * come at random: 3 in as much time as windows cover (the rule of three: e to the power of -3 is
+ * 5 %), scaled to all of the time. 0 if all of it was observed: there were none. UINT64_MAX if
+ * nothing was. */
+uint64_t event_unseen_at_most(const struct event_summary *summary);
+
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or
  * sets cursor->problem. */
 void event_summary_encode(const struct profile *profile, const struct event_summary *summary,

@@ -109,6 +109,25 @@ static void test_sum_with_a_wide_interval_is_not_sure(void **state)
     }
 }
 
+/* 3 hits in as much time as windows cover, scaled to all of it. */
+static void test_windows_that_saw_no_hit_may_have_missed_some(void **state)
+{
+    static const struct {
+        uint64_t span, covered, windows, most;
+    } cases[] = {
+        {1000, 1000, 0, 0}, {1000, 1000, 7, 0},       {1000, 500, 7, 6},
+        {1000, 32, 7, 94},  {1000, 0, 7, UINT64_MAX}, {1000, 1, 0, 0}, /* not scaled */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct event_summary summary = {
+            .span_ns = cases[i].span, .covered_ns = cases[i].covered, .windows = cases[i].windows};
+
+        assert_int_equal(event_unseen_at_most(&summary), cases[i].most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +137,7 @@ int main(void)
         cmocka_unit_test(test_empty_and_largest_numbers_have_percentiles),
         cmocka_unit_test(test_percentile_is_never_above_the_maximum),
         cmocka_unit_test(test_sum_with_a_wide_interval_is_not_sure),
+        cmocka_unit_test(test_windows_that_saw_no_hit_may_have_missed_some),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

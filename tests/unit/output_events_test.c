@@ -279,7 +279,7 @@ static void test_counts_without_samples_are_in_the_summary(void **state)
                      "--budget or record longer)\n"
                      "  count             6 times +- ? (windows are too few or too short: raise "
                      "--budget or record longer)\n"
-                     "  reclaimed         0 words\n"
+                     "  reclaimed         0 words, at most 1,500 hits\n"
                      "  binaries          10 B +- 20 B (windows are too few or too short: raise "
                      "--budget or record longer)\n"));
     free(text);
@@ -420,7 +420,8 @@ static void test_summary_of_events_is_exact(void **state)
         "cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
         "covered in 13 windows, at 0.60 % of the VM's CPU time, 2 samples lost\n  time             "
         " 4.60 ms +- 0.20 ms\n  count             3,085 times +- 196\n  reclaimed         "
-        "1,000 words\n  binaries          0 B\n  heap-before       0 words on average\n  "
+        "1,000 words\n  binaries          0 B, at most 8 hits\n  heap-before       0 words on "
+        "average\n  "
         "heap-after        0 words on average\n  pause, \"minor\"    4 times (2 seen), p50 981 ns, "
         "p99 "
         "498.4 us, max 500.0 us\n  put off           5 times (3 seen)\n\n"
@@ -440,6 +441,34 @@ static void test_summary_of_events_is_exact(void **state)
     assert_null(strstr(text, "threads did"));
     assert_null(strstr(text, "event bif"));
     free(text);
+}
+
+/* A sum of 0, and kinds of hits that were not seen, have a limit where windows cover a part of the
+ * time, and are exact where all of it was observed. */
+static void test_what_windows_did_not_see_has_a_limit(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = "gc"};
+
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct small_profile small;
+        char *text;
+
+        small_profile_make(&small);
+        small_profile_add_events(&small);
+        small.tally.count = small.tally.seen = 0;
+        small.histogram.histogram = (struct histogram){0};
+        if (whole)
+            small.summary.covered_ns = small.summary.span_ns;
+        text = small_output_of(&small, &summary_format, &settings);
+        assert_non_null(strstr(text, whole ? "  binaries          0 B\n"
+                                           : "  binaries          0 B, at most 8 hits\n"));
+        assert_int_equal(!strstr(text,
+                                 "  none seen         pause, \"minor\"; put off: at most 8 hits "
+                                 "each\n"),
+                         whole);
+        free(text);
+    }
 }
 
 /* The key that only recordings with events have, byte for byte. */
@@ -467,6 +496,7 @@ static void test_statistics_of_events_are_exact(void **state)
                 "      \"windows\": 13,\n"
                 "      \"cost_ms\": 12.000,\n"
                 "      \"target_cpu_ms\": 2000.000,\n"
+                "      \"unseen_at_most\": 8,\n"
                 "      \"values\": {\n"
                 "        \"time\": {\"unit\": \"ns\", \"sum\": 4600000, \"standard_error\": "
                 "100000, \"sure\": true},\n"
@@ -604,6 +634,7 @@ int main(void)
         cmocka_unit_test(test_perf_has_the_event_its_unit_and_its_counts),
         cmocka_unit_test(test_svg_titles_have_the_unit_of_the_value),
         cmocka_unit_test(test_summary_of_events_is_exact),
+        cmocka_unit_test(test_what_windows_did_not_see_has_a_limit),
         cmocka_unit_test(test_statistics_of_events_are_exact),
         cmocka_unit_test(test_recording_written_again_has_the_same_events),
         cmocka_unit_test(test_amounts_have_their_units),

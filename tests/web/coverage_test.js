@@ -12,6 +12,7 @@ import { common, coveredCells, whyUnseen } from "../../web/analysis/coverage.js"
 import { heatmapCells } from "../../web/analysis/heatmap_cells.js";
 import { weigh } from "../../web/analysis/weights.js";
 import { readRecording } from "../../web/recording/recording.js";
+import { sumText } from "../../web/view/counted_text.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const BUILD = process.env.BEAMFLAME_BUILD ?? "build";
@@ -98,6 +99,10 @@ test("only totals of windows are uncertain", () => {
     const counted = countedOf(recording, weights);
 
     assert.deepEqual([counted.sum, counted.half, counted.share], [800, 98, 0.25]);
+    assert.equal(counted.unseen, 12);
+    assert.equal(sumText({ ...counted, sum: 0, half: 0 }, "ns"), "0 ns, at most 12 hits");
+    assert.equal(sumText({ ...counted, sum: 0, half: 0, unseen: 0 }, "ns"), "0 ns");
+    assert.equal(sumText(counted, "ns"), "800 ns \u00b1 98 ns");
     assert.equal(halfOf(counted, 800, 40), 98);
     assert.equal(halfOf(null, 800, 40), 0);
     /* A quarter of the total, of 10 samples: 20 each, and a quarter of the total's error. */

@@ -27,8 +27,17 @@ export function countedOf({ events, header }, { event, value }) {
     const { sums, errors, coveredNs, spanNs, windows, hits } = summary, error = errors[value];
 
     return { event: name, sum: sums[value], half: error === null ? NaN : SURE * error,
-        share: coveredNs / spanNs, windows, hits };
+        share: coveredNs / spanNs, windows, hits, unseen: unseenAtMost(summary) };
 }
+
+/**
+ * How many hits of a kind windows may have missed that saw none
+ * (src/profile/event_summary.h). 0: they covered all of the time; infinite: they covered nothing.
+ *
+ * @param {{ coveredNs: number, spanNs: number }} summary
+ */
+const unseenAtMost = ({ coveredNs, spanNs }) =>
+    (coveredNs < spanNs ? Math.ceil(3 * spanNs / coveredNs) : 0);
 
 /** True if the total says something: its interval is known, and not wider than the total itself.
  * @param {Counted} counted */

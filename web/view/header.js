@@ -3,8 +3,9 @@
 import { element, fill } from "#view/dom";
 import { isSure } from "#analysis/counted";
 import { samplesOfPart } from "#analysis/time_axis";
+import { sumText } from "#view/counted_text";
 import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
-import { amountText, durationText, estimateText, numberText, percentText } from "#view/number_text";
+import { amountText, durationText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
@@ -42,8 +43,8 @@ export function showHeader(place, recording) {
 export function showCounted(place, counted, { name, unit }) {
     place.hidden = !counted;
     if (counted)
-        place.textContent = `event ${counted.event}: ${name} `
-            + `${estimateText(counted.sum, counted.half, unit)}, from ${numberText(counted.hits)} hits in `
+        place.textContent = `event ${counted.event}: ${name} ${sumText(counted, unit)}, `
+            + `from ${numberText(counted.hits)} hits in `
             + `${percentText(counted.share, 1)} of the time`
             + (isSure(counted) ? "" : " (windows are too few or too short: raise --budget or record longer)");
 }

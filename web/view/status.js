@@ -2,6 +2,7 @@
 /* The status line: the selection and its weight. The share that a search matches. */
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 import { halfOf } from "#analysis/counted";
+import { sumText } from "#view/counted_text";
 import { rangeText } from "#view/heatmap";
 
 /** @typedef {import("../types.js").Tree} Tree */
@@ -32,9 +33,9 @@ function amountOf(tree, side, counted) {
 function countedText(counted, tree) {
     if (!counted)
         return "";
-    const unit = unitOf(tree), { event, sum, half, share, windows } = counted;
+    const unit = unitOf(tree), { event, share, windows } = counted;
 
-    return `; ${event} in all: ${estimateText(sum, half, unit)}, `
+    return `; ${event} in all: ${sumText(counted, unit)}, `
         + `${percentText(share, 1)} of the time covered in ${numberText(windows)} `
         + `window${windows === 1 ? "" : "s"}`;
 }

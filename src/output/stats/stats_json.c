@@ -125,6 +125,10 @@ static void put_hits(struct json *json, const struct event_summary *summary)
     json_number(json, "windows", summary->windows);
     json_ms(json, "cost_ms", summary->cost_ns);
     json_ms(json, "target_cpu_ms", summary->target_cpu_ns);
+    if (event_unseen_at_most(summary) == UINT64_MAX)
+        json_null(json, "unseen_at_most");
+    else
+        json_number(json, "unseen_at_most", event_unseen_at_most(summary));
 }
 
 static void put_histograms(struct json *json, const struct profile *profile,

@@ -304,6 +304,32 @@ static void write_selected(FILE *file, const struct summary_event *event, int wi
     write_row(file, width, "selected", text);
 }
 
+static void put_unseen(struct buffer *names, const struct profile *profile, string_id name)
+{
+    buffer_format(names, "%s%s", names->size ? "; " : "", profile_text(profile, name));
+}
+
+/* Write the histograms and tallies that windows saw no hit of, and how many there may have been.
+ * They have no row of their own: events have many. */
+static void write_unseen(FILE *file, const struct profile *profile,
+                         const struct event_summary *summary, int width)
+{
+    uint64_t most = event_unseen_at_most(summary);
+    struct buffer names = {0};
+
+    for (size_t i = 0; most && i < summary->histogram_count; i++)
+        if (!histogram_count(&summary->histograms[i].histogram))
+            put_unseen(&names, profile, summary->histograms[i].name);
+    for (size_t i = 0; most && i < summary->tally_count; i++)
+        if (!summary->tallies[i].count)
+            put_unseen(&names, profile, summary->tallies[i].name);
+    if (names.size && most != UINT64_MAX) {
+        buffer_format(&names, ": at most %s hits each", number_text(most).text);
+        write_row(file, width, "none seen", &names);
+    }
+    buffer_free(&names);
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
                           const struct summary_event *event, const struct event_summary *summary,
                           bool is_part)
@@ -329,6 +355,7 @@ static void write_counted(FILE *file, const struct profile *profile,
         event_count_text(summary->tallies[i].count, summary->tallies[i].seen, &text);
         write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
     }
+    write_unseen(file, profile, summary, width);
     buffer_free(&text);
 }
 

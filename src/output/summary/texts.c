@@ -64,9 +64,12 @@ void event_sum_text(const struct event_summary *summary, uint32_t value, enum un
 {
     const struct estimate_text estimate =
         estimate_text(summary->sums[value], event_sum_half(summary, value), unit);
+    uint64_t unseen = event_unseen_at_most(summary);
 
     buffer_text(text, estimate.amount.text);
-    if (estimate.half.text[0])
+    if (!summary->sums[value] && unseen && unseen != UINT64_MAX)
+        buffer_format(text, ", at most %s hits", number_text(unseen).text);
+    else if (estimate.half.text[0])
         buffer_format(text, " %s", estimate.half.text);
     if (!event_sum_is_sure(summary, value))
         buffer_text(text, " (windows are too few or too short: raise --budget or record longer)");

@@ -23,8 +23,9 @@ void process_text(const struct profile *profile, process_id id, struct buffer *t
 void event_hits_text(const struct event_summary *summary, struct buffer *text);
 
 /* Append a sum with its 95 % confidence interval: "1.214 s +- 0.031 s", or "+- ?" if it is unknown.
- * A sum that is not scaled is exact and has no interval. A sum that says nothing is followed by
- * "(too few windows: record longer or raise --budget)". */
+ * A sum that is not scaled is exact and has no interval. A sum of 0 has the number of hits that
+ * windows may have missed: "0 words, at most 94 hits". A sum that says nothing is followed by "(too
+ * few windows: record longer or raise --budget)". */
 void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
                     struct buffer *text);
 
