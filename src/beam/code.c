@@ -30,7 +30,10 @@ struct code *code_new(struct vm *vm, struct error *error)
         if (code->normal_exit && code->live_count)
             return code;
         error_set(error, ERROR_UNSUPPORTED,
-                  "the JIT's list of loaded code is empty, or can't be read to its end in time");
+                  code->out_of_time
+                      ? "the JIT's list of loaded code can't be read to its end: the limit of CPU "
+                        "time for it is used up"
+                      : "the JIT's list of loaded code is empty, or its code can't be read");
     }
     code_free(code);
     return NULL;

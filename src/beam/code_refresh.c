@@ -253,10 +253,14 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
     size_t count = 0, room = 0, seen = 0;
     uint64_t landmark = 0; /* an entry passed before; its return means that the list is a ring */
 
-    for (uint64_t at = first; at && at != landmark && effort_step(&effort); seen++) {
+    for (uint64_t at = first; at && at != landmark; seen++) {
         struct new_entry new = {.address = at};
         bool known;
 
+        if (!effort_step(&effort)) {
+            code->out_of_time = seen < ENTRIES_MAX;
+            break;
+        }
         if ((seen & (seen - 1)) == 0)
             landmark = at;
         if (!gdb_jit_read_entry(code->vm->memory, at, &new.entry))
@@ -298,6 +302,8 @@ static bool add_entries(struct code *code, struct new_entry *entries, size_t cou
     for (size_t i = count; i-- > 0;) { /* oldest first: a newer module replaces an older one */
         if (entries[i].is_emulator || effort_step(&effort))
             changed |= add_entry(code, &entries[i]);
+        else
+            code->out_of_time = true;
         free(entries[i].name);
     }
     free(entries);
@@ -316,6 +322,7 @@ int code_refresh(struct code *code, struct error *error)
     if (!memory_read_u64(code->vm->memory, code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
                          &first))
         return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
+    code->out_of_time = false;
     count = collect_new(code, first, &entries);
     took = clock_ns(CLOCK_MONOTONIC) - began;
     changed = add_entries(code, entries, count);
@@ -324,6 +331,9 @@ int code_refresh(struct code *code, struct error *error)
         address_map_clear(code->call_classes);
     }
     code->first_entry = first;
+    if (code->out_of_time)
+        log_decision("code", "the list of loaded code was read in part: the limit of CPU time for "
+                             "it is used up");
     if (took > LONG_REFRESH_NS)
         code->rest_until = began + REST * took;
     return 0;

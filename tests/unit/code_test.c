@@ -468,6 +468,36 @@ static void test_missing_or_invalid_list_of_code_is_an_error(void **state)
     free(target);
 }
 
+/* Read with 6 ms of CPU time, so that 64 entries with a file each take more than is allowed. */
+static bool slow_read(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + 6000000;
+
+    while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+        ;
+    return fake_read(memory, address, buffer, size);
+}
+
+/* A list that takes too long is not said to be empty. The oldest entry, which is needed, is last.
+ */
+static void test_list_that_takes_too_long_is_an_error_that_says_so(void **state)
+{
+    enum { ENTRIES = 70 };
+    struct node node = {.target = fake_target_new()};
+    struct error error;
+
+    (void)state;
+    fake_vm(&node.vm, node.target, 27);
+    fake_load(node.target, &node.vm, fake_emulator(0x10100, false));
+    for (int i = 0; i < ENTRIES; i++)
+        load(&node, "m", "m:f/0");
+    node.target->memory.read = slow_read;
+    assert_null(code_new(&node.vm, &error));
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "the limit of CPU time for it is used up"));
+    free(node.target);
+}
+
 /* The entry of OTP 24 has no address for normal_exit: the VM's exported symbol is used. */
 static void test_normal_exit_of_otp_24_is_the_exported_symbol(void **state)
 {
@@ -527,6 +557,7 @@ int main(void)
         cmocka_unit_test(test_code_after_a_call_gives_its_class),
         cmocka_unit_test(test_class_of_a_call_is_kept_until_the_code_changes),
         cmocka_unit_test(test_missing_or_invalid_list_of_code_is_an_error),
+        cmocka_unit_test(test_list_that_takes_too_long_is_an_error_that_says_so),
         cmocka_unit_test(test_normal_exit_of_otp_24_is_the_exported_symbol),
         cmocka_unit_test(test_code_is_kept_when_the_target_has_ended),
         cmocka_unit_test(test_replaced_modules_are_forgotten_after_10_s),
