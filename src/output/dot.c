@@ -4,7 +4,11 @@
  * values of an edge are also there as numbers, in attributes that graphviz does not know and
  * ignores:
  *
- *      "cart" -> "db" [label="1,234 messages...", "count"=1234, "words"=4936, "delay"=812000, ...];
+ *      "cart" -> "db" [label="1,234 messages...", "count"=1234, "words"=4936, ..., "samples"=34,
+ *                      "plus_minus"=80];
+ *
+ * "plus_minus" is half of the 95 % interval of the value that is the width; it is left out if the
+ * value is exact or the interval is not known.
  */
 #include "output/formats.h"
 
@@ -13,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/graph_sums.h"
 #include "output/number_text.h"
 #include "output/summary/texts.h"
 #include "output/traffic.h"
@@ -20,6 +25,7 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/number.h"
 
 /* With more than EDGES_EASY edges, processes of a kind are merged (TRAFFIC_BY_KIND). A graph has
  * the greatest EDGES_MAX edges: more would be unreadable. */
@@ -37,6 +43,8 @@ struct dot {
     struct output_source source;
     struct weight weight;
     struct traffic traffic;
+    struct row_whole whole;
+    struct row_cells cells; /* by preliminary edge */
 };
 
 static void *dot_begin(FILE *file, const struct output_source *source, struct error *error)
@@ -55,9 +63,15 @@ static void *dot_begin(FILE *file, const struct output_source *source, struct er
 static int dot_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct dot *dot = state;
+    uint32_t edge = traffic_add(&dot->traffic, sample);
+    struct row_part part;
 
     (void)error;
-    traffic_add(&dot->traffic, sample);
+    if (!edge)
+        return 0;
+    part = row_whole_add(&dot->whole, sample, dot->weight.value);
+    if (part.value)
+        row_cells_add(&dot->cells, edge, &part);
     return 0;
 }
 
@@ -85,14 +99,29 @@ static void put_number(FILE *file, uint64_t number, const char *of)
     fprintf(file, "%s %s%s", number_text(number).text, of, number == 1 ? "" : "s");
 }
 
-/* Write lines for the values that are not 0: "1,234 messages, 411/s", "5.0 words each", "12.3 us in
- * the queue", "12 signals". Times are averages. */
-static void put_messages(const struct dot *dot, const uint64_t *values, double seconds)
+static uint32_t count_value(const struct dot *dot)
+{
+    return dot->traffic.is_msg ? MSG_COUNT : SCHED_COUNT;
+}
+
+/* Write the number of an edge, with its interval if the width is this number. */
+static void put_count(const struct dot *dot, uint64_t number, const char *of, double half)
+{
+    const struct estimate_text text = estimate_text(number, half, UNIT_COUNT);
+
+    put_number(dot->file, number, of);
+    if (dot->weight.value == count_value(dot) && text.half.text[0])
+        fprintf(dot->file, " %s", text.half.text);
+}
+
+/* Write lines for the values that are not 0: "1,234 messages +- 80, 411/s", "5.0 words each",
+ * "12.3 us in the queue", "12 signals". Times are averages. */
+static void put_messages(const struct dot *dot, const uint64_t *values, double half, double seconds)
 {
     const char *before = "";
 
     if (values[MSG_COUNT]) {
-        put_number(dot->file, values[MSG_COUNT], "message");
+        put_count(dot, values[MSG_COUNT], "message", half);
         fprintf(dot->file, ", %s/s\\n%.1f words each", rate_text(values[MSG_COUNT], seconds).text,
                 (double)values[MSG_WORDS] / (double)values[MSG_COUNT]);
         before = "\\n";
@@ -108,26 +137,51 @@ static void put_messages(const struct dot *dot, const uint64_t *values, double s
     }
 }
 
-/* Write lines: "woken 1,234 times, 411/s", "after 1.2 ms", "12.3 us in the run queue". Times are
- * averages. */
-static void put_wakes(const struct dot *dot, const uint64_t *values, double seconds)
+/* Write lines: "woken 1,234 times +- 80, 411/s", "after 1.2 ms", "12.3 us in the run queue". Times
+ * are averages. */
+static void put_wakes(const struct dot *dot, const uint64_t *values, double half, double seconds)
 {
     uint64_t count = values[SCHED_COUNT];
 
     if (!count)
         return;
     fputs("woken ", dot->file);
-    put_number(dot->file, count, "time");
+    put_count(dot, count, "time", half);
     fprintf(dot->file, ", %s/s\\nafter %s", rate_text(count, seconds).text,
             amount_text((values[SCHED_WAIT] - values[SCHED_DELAY]) / count, UNIT_NS).text);
     fprintf(dot->file, "\\n%s in the run queue",
             amount_text(values[SCHED_DELAY] / count, UNIT_NS).text);
 }
 
+/* Write "count 1,234 times +- 80, 34 samples". */
+static void put_sure(const struct dot *dot, const struct row *row)
+{
+    const struct estimate_text text = estimate_text(row->value, row->half, dot->weight.unit);
+
+    fprintf(dot->file, "%s %s%s%s, ", dot->weight.name, text.amount.text,
+            text.half.text[0] ? " " : "", text.half.text);
+    put_number(dot->file, row->samples, "sample");
+}
+
 /* ---- the graph ---- */
 
-/* Write two lines: "shop@web-1, pid 4711, OTP 27" and
- * "msg in 10.0 s; width: count; red: waited long in the message queue". */
+/* Append "count 680,000 times +- 19,600 in 7,000 hits, 1.0 % of the time covered...". */
+static void put_counted(const struct dot *dot, struct buffer *line)
+{
+    const struct event_summary *summary =
+        recording_get_summary(dot->source.recording, dot->source.event);
+
+    if (!summary)
+        return;
+    buffer_format(line, "all %s: %s ", dot->traffic.is_msg ? "messages" : "processes",
+                  dot->weight.name);
+    event_sum_text(summary, dot->weight.value, dot->weight.unit, line);
+    buffer_text(line, " in ");
+    event_hits_text(summary, line);
+}
+
+/* Write lines: "shop@web-1, pid 4711, OTP 27",
+ * "msg in 10.0 s; width: count; red: waited long in the message queue", and put_counted(). */
 static void put_title(const struct dot *dot, double seconds, size_t shown, size_t count)
 {
     const struct profile *profile = dot->source.profile;
@@ -149,6 +203,11 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
         buffer_text(&line, "; none seen");
     if (shown < count)
         buffer_format(&line, "; the largest %zu of %zu edges", shown, count);
+    put_text(dot->file, line.data, line.size);
+    line.size = 0;
+    put_counted(dot, &line);
+    if (line.size)
+        fputs("\\n", dot->file);
     put_text(dot->file, line.data, line.size);
     buffer_free(&line);
 }
@@ -204,8 +263,8 @@ static void put_colour(FILE *file, double share)
 }
 
 /* Width 1 to 6 by weight, colour by delay. An edge below SHARE_SHOWN has its text as a tooltip. */
-static void put_edge(const struct dot *dot, const struct traffic_edge *edge, double seconds,
-                     const struct scale *scale)
+static void put_edge(const struct dot *dot, const struct traffic_edge *edge, const struct row *row,
+                     double seconds, const struct scale *scale)
 {
     const struct profile *profile = dot->source.profile;
     const struct event_entry *event = profile_get_event(profile, dot->source.event);
@@ -218,9 +277,14 @@ static void put_edge(const struct dot *dot, const struct traffic_edge *edge, dou
     put_quoted(file, edge->to);
     fputs(share < SHARE_SHOWN ? " [label=\"\", tooltip=\"" : " [label=\"", file);
     if (dot->traffic.is_msg)
-        put_messages(dot, edge->values, seconds);
+        put_messages(dot, edge->values, row->half, seconds);
     else
-        put_wakes(dot, edge->values, seconds);
+        put_wakes(dot, edge->values, row->half, seconds);
+    fputs("\\n", file);
+    if (dot->weight.value == count_value(dot))
+        put_number(file, row->samples, "sample");
+    else
+        put_sure(dot, row);
     fprintf(file, "\", penwidth=%.1f, ", 1 + 5 * sqrt(share));
     put_colour(file, sqrt(delay_of(dot, edge) / scale->delay));
     for (uint32_t i = 0; i < event->value_count; i++) {
@@ -228,30 +292,73 @@ static void put_edge(const struct dot *dot, const struct traffic_edge *edge, dou
         put_quoted(file, profile_text(profile, event->values[i].name));
         fprintf(file, "=%" PRIu64, edge->values[i]);
     }
+    fprintf(file, ", \"samples\"=%" PRIu64, row->samples);
+    if (row->half > 0)
+        fprintf(file, ", \"plus_minus\"=%" PRIu64, whole_part(ceil(row->half)));
     fputs("];\n", file);
+}
+
+/* Write the nodes: what each sends and receives is in its tooltip. */
+static void put_nodes(const struct dot *dot, const struct graph_sums *sums)
+{
+    FILE *file = dot->file;
+
+    for (size_t i = 0; i < sums->node_count; i++) {
+        const struct row sent = graph_sums_row(sums, &sums->sent, (uint32_t)i + 1);
+        const struct row received = graph_sums_row(sums, &sums->received, (uint32_t)i + 1);
+
+        fputs("    ", file);
+        put_quoted(file, sums->nodes[i]);
+        fputs(dot->traffic.is_msg ? " [tooltip=\"sends: " : " [tooltip=\"wakes others: ", file);
+        put_sure(dot, &sent);
+        fputs(dot->traffic.is_msg ? "\\nreceives: " : "\\nis woken: ", file);
+        put_sure(dot, &received);
+        fputs("\"];\n", file);
+    }
+}
+
+/* Return the edges, and the id of the edge for each preliminary one. */
+static struct traffic_edge *find_edges(struct dot *dot, uint32_t **ret_ids, size_t *ret_count)
+{
+    uint32_t value = dot->weight.value;
+    struct traffic_edge *edges =
+        traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, value, ret_ids, ret_count);
+
+    if (*ret_count <= EDGES_EASY)
+        return edges;
+    free(edges);
+    free(*ret_ids);
+    return traffic_edges(&dot->traffic, TRAFFIC_BY_KIND, value, ret_ids, ret_count);
 }
 
 static void put_graph(struct dot *dot, const struct recording_totals *totals)
 {
     size_t count, shown;
-    struct traffic_edge *edges =
-        traffic_edges(&dot->traffic, TRAFFIC_AS_NAMED, dot->weight.value, NULL, &count);
+    uint32_t *ids;
+    struct traffic_edge *edges = find_edges(dot, &ids, &count);
     double seconds = output_seconds(&dot->source, totals);
+    struct graph_sums sums;
     struct scale scale;
 
-    if (count > EDGES_EASY) {
-        free(edges);
-        edges = traffic_edges(&dot->traffic, TRAFFIC_BY_KIND, dot->weight.value, NULL, &count);
-    }
     shown = count < EDGES_MAX ? count : EDGES_MAX;
     scale = scale_of(dot, edges, shown);
+    graph_sums_make(&sums, &(struct graph_parts){&dot->whole, &dot->cells, ids}, edges, count,
+                    shown);
+    sums.cover = rows_cover(&dot->source, dot->source.event, dot->weight.value, &sums.whole,
+                            totals->left_out > 0);
     put_head(dot, seconds, shown, count);
-    for (size_t i = 0; i < shown; i++)
-        put_edge(dot, &edges[i], seconds, &scale);
+    put_nodes(dot, &sums);
+    for (size_t i = 0; i < shown; i++) {
+        const struct row row = graph_sums_row(&sums, &sums.edges, edges[i].id);
+
+        put_edge(dot, &edges[i], &row, seconds, &scale);
+    }
     if (totals->left_out)
         fprintf(dot->file, "    // %" PRIu64 " samples are not selected\n", totals->left_out);
     fputs("}\n", dot->file);
+    graph_sums_free(&sums);
     free(edges);
+    free(ids);
 }
 
 static int dot_finish(void *state, const struct recording_totals *totals, struct error *error)
@@ -262,6 +369,8 @@ static int dot_finish(void *state, const struct recording_totals *totals, struct
     if (totals)
         put_graph(dot, totals);
     traffic_free(&dot->traffic);
+    row_whole_free(&dot->whole);
+    row_cells_free(&dot->cells);
     free(dot);
     return 0;
 }

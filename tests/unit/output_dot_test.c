@@ -95,13 +95,18 @@ static void test_sent_and_received_messages_are_one_edge(void **state)
         "    node [shape=box, style=\"rounded,filled\", fillcolor=\"#fdebd8\", "
         "color=\"#c9a27e\", fontname=\"sans-serif\"];\n"
         "    edge [fontname=\"sans-serif\", fontsize=10];\n"
+        "    \"cart\" [tooltip=\"sends: count 1,000 times, 1 sample\\nreceives: count 250 times, "
+        "1 sample\"];\n"
+        "    \"d\\\"b\\\\\" [tooltip=\"sends: count 250 times, 1 sample\\nreceives: count 1,000 "
+        "times, 1 sample\"];\n"
         "    \"cart\" -> \"d\\\"b\\\\\" [label=\"1,000 messages, 400/s\\n5.0 words each\\n"
-        "1.0 us in the queue\", penwidth=6.0, color=\"#5c6270\", \"count\"=1000, \"words\"=5000, "
-        "\"delay\"=4000, "
-        "\"received\"=4, \"signals\"=0];\n"
+        "1.0 us in the queue\\n1 sample\", penwidth=6.0, color=\"#5c6270\", \"count\"=1000, "
+        "\"words\"=5000, \"delay\"=4000, "
+        "\"received\"=4, \"signals\"=0, \"samples\"=1];\n"
         "    \"d\\\"b\\\\\" -> \"cart\" [label=\"250 messages, 100/s\\n0.0 words each\\n"
-        "1 signal\", penwidth=3.5, color=\"#5b6270\", \"count\"=250, \"words\"=0, \"delay\"=0, "
-        "\"received\"=0, \"signals\"=1];\n"
+        "1 signal\\n1 sample\", penwidth=3.5, color=\"#5b6270\", \"count\"=250, \"words\"=0, "
+        "\"delay\"=0, "
+        "\"received\"=0, \"signals\"=1, \"samples\"=1];\n"
         "}\n");
     free(text);
 }
@@ -270,14 +275,16 @@ static void test_graph_of_wakeups_is_by_count_by_default(void **state)
     make_wakes(&messages);
     text = graph(&messages, &settings);
     assert_has(text, "sched in 2.5 s; width: count; red: waited long in the run queue");
-    assert_has(text, "\"d\\\"b\\\\\" -> \"cart\" [label=\"woken 4 times, 1.6/s\\nafter 375 ns\\n"
-                     "125 ns in the run queue\", penwidth=6.0, color=\"#5b6270\", \"wait\"=2000, "
-                     "\"delay\"=500, ");
+    assert_has(
+        text,
+        "\"d\\\"b\\\\\" -> \"cart\" [label=\"woken 4 times, 1.6/s\\nafter 375 ns\\n"
+        "125 ns in the run queue\\n1 sample\", penwidth=6.0, color=\"#5b6270\", \"wait\"=2000, "
+        "\"delay\"=500, ");
     free(text);
     make_wakes(&messages);
     text = graph(&messages, &by_wait);
     assert_has(text, "\"cart\" -> \"d\\\"b\\\\\" [label=\"woken 1 time, 0.4/s\\nafter 900.0 us\\n"
-                     "0 ns in the run queue\", penwidth=6.0, ");
+                     "0 ns in the run queue\\nwait 900.0 us, 1 sample\", penwidth=6.0, ");
     free(text);
 }
 
@@ -362,6 +369,7 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
         .profile = messages.small.profile,
         .view = view_new(messages.small.profile, &(struct view_options){.grouping = {{group_by}}}),
         .event = messages.small.samples[0].event,
+        .recording = recording_open(small_recording(&messages.small), "test", &error),
     };
     dot = dot_format.begin(file, &source, &error);
     for (uint64_t i = 1; i <= count; i++) {
@@ -379,6 +387,7 @@ static char *graph_of_many(uint64_t count, bool has_numbers, enum group_by group
     assert_int_equal(dot_format.finish(dot, &messages.small.totals, &error), 0);
     fclose(file);
     view_free(source.view);
+    recording_close((struct recording *)source.recording);
     profile_free(messages.small.profile);
     return text;
 }

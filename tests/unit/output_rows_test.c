@@ -312,6 +312,30 @@ static void test_functions_of_the_report_have_intervals(void **state)
     free(text);
 }
 
+/* The graph has the intervals and samples of its edges and nodes, which are those of the tables,
+ * and the total with the share of time that windows cover. */
+static void test_graph_has_intervals_and_numbers_of_samples(void **state)
+{
+    struct load load;
+    struct event_summary summary;
+    char *text;
+
+    (void)state;
+    load_begin(&load, 0);
+    load_samples(&load);
+    summary = in_windows(&load);
+    text = text_of(&load, load_finish(&load, &summary), &dot_format);
+    assert_row(text,
+               "\\nall messages: count 680,000 times +- 19,600 in 710 hits, 1.0 % of the time "
+               "covered in 40 windows\"];\n");
+    assert_row(text, "\"a:send/*\" -> \"log\" [label=\"383,099 messages +- 28,134, 38,310/s\\n"
+                     "3.0 words each\\n400 samples\", ");
+    assert_row(text, ", \"samples\"=400, \"plus_minus\"=28134];\n");
+    assert_row(text, "\"log\" [tooltip=\"sends: count 0 times +- 3,514, 0 samples\\n"
+                     "receives: count 574,647 times +- 25,115, 600 samples\"];\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_row_of_one_window_is_folded),
         cmocka_unit_test(test_rows_of_all_hits_are_exact),
         cmocka_unit_test(test_functions_of_the_report_have_intervals),
+        cmocka_unit_test(test_graph_has_intervals_and_numbers_of_samples),
         cmocka_unit_test(test_table_names_the_value_that_it_is_sorted_by),
     };
 
