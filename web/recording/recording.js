@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a recording from the data block of the page (format: src/output/html.c). Values and metrics
+ * Reads a recording from the data block of the page (format: src/output/html/html.c). Values and metrics
  * of samples are decoded at their first use, because not every view needs them.
  */
 import { bytesOf, Columns } from "#recording/columns";
