@@ -43,8 +43,10 @@ struct symbolizer {
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
     struct swept_snapshot swept;
-    struct waiting waiting;
     target_id target;
+    /* the last sample */
+    const struct named_stack *named;
+    bool no_leaf;
 };
 
 static string_id text(struct profile *profile, const char *value)
@@ -122,7 +124,6 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
     thread_watch_move(symbolizer->thread_watch, profile, target);
-    waiting_reset(&symbolizer->waiting);
     symbolizer->profile = profile;
     symbolizer->target = target;
 }
@@ -142,7 +143,6 @@ void symbolizer_free(struct symbolizer *symbolizer)
 {
     if (!symbolizer)
         return;
-    waiting_reset(&symbolizer->waiting);
     process_cache_free(symbolizer->processes);
     process_walks_free(symbolizer->walks);
     thread_cache_free(symbolizer->threads);
@@ -268,16 +268,27 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
     process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);
 }
 
+static enum process_status wait_of(const struct symbolizer *symbolizer, bool has_messages)
+{
+    const struct named_stack *named = symbolizer->named;
+
+    return symbolizer->no_leaf ? STATUS_WAITING
+                               : waiting_status(named->waiting, named->count, has_messages);
+}
+
+enum process_status symbolizer_wait(const struct symbolizer *symbolizer)
+{
+    return wait_of(symbolizer, false);
+}
+
 /* Tell idle processes from blocked ones. The metrics must be set. */
-static void set_wait(struct symbolizer *symbolizer, const struct unwound *unwound,
-                     struct sample *sample)
+static void set_wait(const struct symbolizer *symbolizer, struct sample *sample)
 {
     bool has_messages =
         metrics_know(&sample->metrics, METRIC_MSGQ) && sample->metrics.values[METRIC_MSGQ];
 
-    if (sample->status == STATUS_WAITING && !unwound->no_leaf)
-        sample->status = (uint8_t)waiting_status(&symbolizer->waiting, symbolizer->profile,
-                                                 sample->stack, has_messages);
+    if (sample->status == STATUS_WAITING)
+        sample->status = (uint8_t)wait_of(symbolizer, has_messages);
 }
 
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
@@ -318,9 +329,11 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     named = frame_names_find(symbolizer->names, unwound);
     count_frames(named, totals);
+    symbolizer->named = named;
+    symbolizer->no_leaf = unwound->no_leaf;
     sample->stack = add_stack(symbolizer->profile, named);
     set_process(symbolizer, snapshot, unwound, sample);
-    set_wait(symbolizer, unwound, sample);
+    set_wait(symbolizer, sample);
     set_activity(symbolizer, snapshot, unwound, named, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;
