@@ -236,6 +236,7 @@ static void count_sample(const struct snapshot *snapshot, const struct unwound *
 
     totals->samples++;
     totals->losses[LOSS_KERNEL_ENTRY] += unwound->at_entry;
+    totals->losses[LOSS_READ_FAULT] += !!(snapshot->sample->flags & WIRE_FAULT);
     if (unwound->at_entry)
         return;
     totals->erlang_samples += erlang;

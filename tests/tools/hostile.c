@@ -40,6 +40,8 @@ static const struct {
     {"ets", lie_ets},
     {"allocators", lie_allocators},
     {"ports", lie_ports},
+    {"absent_stack", lie_absent_stack},
+    {"absent_process", lie_absent_process},
 };
 
 int main(int argc, char **argv)

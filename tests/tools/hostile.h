@@ -52,6 +52,8 @@ void lie_stacks(void);
 void lie_processes(void);
 void lie_table(void);
 void lie_changing(void);
+void lie_absent_stack(void);
+void lie_absent_process(void);
 void lie_held_table(void);
 void lie_held_processes(void);
 void lie_held_dictionaries(void);

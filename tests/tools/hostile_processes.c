@@ -143,6 +143,46 @@ void lie_held_stacks(void)
     of_processes(vm->layout.process_hend, held_page() + 4096);
 }
 
+/* ---- what the schedulers run ---- */
+
+enum { ABSENT = 0x10000 /* no process maps anything here */ };
+
+/* Call `lie` for each scheduler that runs a process. */
+static void of_running(void (*lie)(uint64_t scheduler, uint64_t process))
+{
+    for (uint32_t i = 0; i < vm->scheduler_count; i++) {
+        uint64_t process, scheduler = vm->schedulers[i].data;
+
+        if (memory_read_u64(vm->memory, scheduler + (uint64_t)vm->layout.sched_current_process,
+                            &process) &&
+            process)
+            lie(scheduler, process);
+    }
+}
+
+static void put_absent_stack(uint64_t scheduler, uint64_t process)
+{
+    (void)scheduler;
+    put_u64(process + (uint64_t)vm->layout.process_stop, ABSENT);
+    put_u64(process + (uint64_t)vm->layout.process_hend, ABSENT + 4096);
+}
+
+static void put_absent_process(uint64_t scheduler, uint64_t process)
+{
+    (void)process;
+    put_u64(scheduler + (uint64_t)vm->layout.sched_current_process, ABSENT);
+}
+
+void lie_absent_stack(void)
+{
+    of_running(put_absent_stack);
+}
+
+void lie_absent_process(void)
+{
+    of_running(put_absent_process);
+}
+
 /* ---- the table of processes ---- */
 
 /* The table of processes has `max` places. */
