@@ -216,7 +216,7 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
 
 /* True if the JIT's code saved the stack's top before it called the runtime. If so, the first
  * instruction after the call takes the top back from Process.stop (emit_leave_runtime(),
- * x86/beam_asm.hpp 25:699, 26:734). */
+ * x86/beam_asm.hpp 25.2.3:699, 26.2.1:734). */
 static __always_inline bool stop_is_top(const struct stack_area *area)
 {
     __u64 returns = 0;

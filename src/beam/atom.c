@@ -3,7 +3,7 @@
  *  IndexTable        seg_table            segment: 1024 pointers       Atom
  *  erts_atom_table ──────────> [ 0 ] ──────────> [ index & 1023 ] ──────────> len | name or bin
  *                              [ 1 ]
- *                              [...]  by index >> 10   (index.h 25:39, atom.h)
+ *                              [...]  by index >> 10   (index.h 25.2.3:39, atom.h)
  */
 #include "beam/atom.h"
 

@@ -173,7 +173,7 @@ struct new_entry {
 };
 
 /* In the old format this entry is added before the VM knows the address of normal_exit
- * (x86/beam_asm.cpp 24:205, 24:285). */
+ * (x86/beam_asm.cpp 24.3.4.4:205, 24.3.4.4:285). */
 static void add_emulator(struct code *code, const struct new_entry *new)
 {
     code->normal_exit = new->normal_exit ? new->normal_exit : code->vm->roots.normal_exit;

@@ -167,7 +167,7 @@ static uint32_t add_string(struct builder *builder, const char *text)
 }
 
 /* Copy the text of an atom that the VM has printed with %T (print_atom_name(), erl_printf_term.c
- * 25:216), quoted or not. Returns the position of `end` after it, or NULL if the atom does not
+ * 25.2.3:216), quoted or not. Returns the position of `end` after it, or NULL if the atom does not
  * fit. */
 static const char *take_atom(const char *at, char *text, size_t size, char end)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The binaries that a process refers to: those that process_info(binary) lists (erl_bif_info.c
- * 25:2004, 27:2117, 29:2135), each counted once. References to binaries are in linked lists,
- * together with objects of other kinds:
+ * 25.2.3:2004, 27.3.4.1:2117, 29.1.1:2135), each counted once. References to binaries are in linked
+ * lists, together with objects of other kinds:
  *
- *   until 26   header | size | next | Binary * | ...     ProcBin (global.h 25:272)
- *   from 27    header | Binary * | next                  BinRef (erl_bits.h 27:121, 29:135)
+ *   until 26   header | size | next | Binary * | ...   ProcBin (global.h 25.2.3:272)
+ *   from 27    header | Binary * | next                BinRef (erl_bits.h 27.3.4.1:121, 29.1.1:135)
  *
  * Each heap and each heap fragment has such a list. From 25 on there is also a list of the binaries
  * that the process appends to. Some releases omit it (features.omits_writable_binaries), and so

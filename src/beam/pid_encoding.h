@@ -9,8 +9,8 @@
  *   from 26    pixdata:60       | 0011              number = data[0..28), serial = data[28..60)
  *
  * From 26 on the index is in the low bits of pixdata. Data is pixdata with these bits permuted back
- * to counting order (erts_ptab_pixdata2data, erl_ptab.h 29:288). Consecutive processes in counting
- * order are in different cache lines of the table.
+ * to counting order (erts_ptab_pixdata2data, erl_ptab.h 29.1.1:288). Consecutive processes in
+ * counting order are in different cache lines of the table.
  */
 #pragma once
 

@@ -16,7 +16,7 @@
 /* Read a process dictionary. */
 
 /*
- * A linear hash table (erl_process_dict.h 25:25):
+ * A linear hash table (erl_process_dict.h 25.2.3:25):
  *
  *   ProcDict   ... | usedSlots | ... | data[0] | data[1] | ...
  *
@@ -88,7 +88,7 @@ static void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address
     }
 }
 
-/* erts_process_state2status() (erl_process.c 25:9162, 27:9205, 29:9305) */
+/* erts_process_state2status() (erl_process.c 25.2.3:9162, 27.3.4.1:9205, 29.1.1:9305) */
 enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
 {
     (void)vm;
@@ -178,7 +178,7 @@ static void read_initial_call(struct info_reader *reader)
     put_initial_call(reader, field(reader, at), field(reader, at + 8), field(reader, at + 16));
 }
 
-/* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25:746). */
+/* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25.2.3:746). */
 static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
 {
     const uint64_t triple = 3 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
@@ -190,7 +190,7 @@ static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
 }
 
-/* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25:708). */
+/* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25.2.3:708). */
 static void read_ancestors(struct info_reader *reader, uint64_t list)
 {
     struct process_info *info = reader->info;

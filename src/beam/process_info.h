@@ -35,7 +35,7 @@ struct process_info {
 };
 
 /* Status for a state word. Tests the bits in the order of erts_process_state2status()
- * (erl_process.c 27:9205). */
+ * (erl_process.c 27.3.4.1:9205). */
 enum process_status process_status_of_state(const struct vm *vm, uint32_t state);
 
 /* True if the process executes on a normal scheduler. The top of its stack and its reductions are

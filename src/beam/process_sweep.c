@@ -219,7 +219,7 @@ static void read_stacks(struct process_sweep *sweep, struct memory_span *spans, 
 }
 
 /* True if the process has run between two readings. Process.reds grows with each run
- * (erts_schedule(), erl_process.c 29:9700). */
+ * (erts_schedule(), erl_process.c 29.1.1:9700). */
 static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
 {
     const struct layout *layout = &sweep->vm->layout;

@@ -70,7 +70,7 @@ static bool specific_size(struct process_walk *walk, uint64_t *size)
            saved == 0;
 }
 
-/* PD_SZ2BYTES (erl_process_dict.c 25:62) */
+/* PD_SZ2BYTES (erl_process_dict.c 25.2.3:62) */
 static bool dictionary_size(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -106,7 +106,7 @@ static bool abandoned_words(const struct process_walk *walk, uint64_t *words)
     return true;
 }
 
-/* erts_process_memory() (erl_process_dump.c 25:115, 27:115, 29:117) */
+/* erts_process_memory() (erl_process_dump.c 25.2.3:115, 27.3.4.1:115, 29.1.1:117) */
 static void add_memory(struct process_walk *walk, const struct queued *queued,
                        struct metrics *metrics)
 {
@@ -189,7 +189,7 @@ size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *byte
 
 /*
  * The message queue: three lists, which the process joins when it fetches new messages
- * (erl_message.h 25:317, 29:337). Each entry begins as an ErtsMessage:
+ * (erl_message.h 25.2.3:317, 29.1.1:337). Each entry begins as an ErtsMessage:
  *
  *   next | data | m[0], the message | m[1] | m[2] | fragment
  *
@@ -203,7 +203,7 @@ enum {
     FRAGMENT_MAX = 64,
 };
 
-/* erts_used_frag_sz() (erl_message.h 25:610, 27:624) */
+/* erts_used_frag_sz() (erl_message.h 25.2.3:610, 27.3.4.1:624) */
 static bool add_fragments(struct process_walk *walk, uint64_t address, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;

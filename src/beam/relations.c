@@ -9,7 +9,7 @@
  *
  * Each node is a struct ErtsMonLnkNode__ within a larger struct, `offset` bytes from its start. If
  * several processes hold the larger struct, each counts a part of it (erts_monitor_size(),
- * erts_link_size(), erl_monitor_link.c 25:1180, 29:1205).
+ * erts_link_size(), erl_monitor_link.c 25.2.3:1180, 29.1.1:1205).
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"

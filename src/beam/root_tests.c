@@ -51,7 +51,7 @@ static bool data_u32(const struct roots_search *search, uint64_t address, uint32
 }
 
 /* True for a table whose elements have ids with this tag. The element that marks slots "being
- * created" has such an id too (erl_ptab.c 25:357, erts_ptab_init_table). */
+ * created" has such an id too (erl_ptab.c 25.2.3:357, erts_ptab_init_table). */
 static bool is_ptab(const struct roots_search *search, uint64_t address, unsigned int tag)
 {
     const struct layout *layout = search->layout;
@@ -148,14 +148,14 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
 }
 
 /*
- * GDB's JIT interface (gdb manual, "JIT Interface"; beam_jit_metadata.cpp 27:62):
+ * GDB's JIT interface (gdb manual, "JIT Interface"; beam_jit_metadata.cpp 27.3.4.1:62):
  *
  *   descriptor  u32 version = 1 | u32 action | relevant entry * | first entry *
  *   entry       next * | previous * | file * | u64 size of the file
  *
  * New code becomes the first entry, so the head is read again from the target. The `previous`
- * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24:724,
- * beam_jit_metadata.cpp 26:226).
+ * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24.3.4.4:724,
+ * beam_jit_metadata.cpp 26.2.1:226).
  */
 bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
@@ -174,7 +174,7 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
-/* struct ranges of beam_ranges.c (25:31), the same in 24 to 29. */
+/* struct ranges of beam_ranges.c (25.2.3:31), the same in 24 to 29. */
 struct ranges {
     uint64_t modules; /* {start, end} pairs in address order */
     int64_t count, allocated;
@@ -228,7 +228,7 @@ bool root_is_code_ranges(const struct roots_search *search, uint64_t address, ui
 
 /* A pointer to an ErlNode. The node's name is an atom with an '@', and the node points to its own
  * entry in the distribution. erts_this_dist_entry, declared next to erts_this_node, points to the
- * same entry (erl_node_tables.c 25:50). */
+ * same entry (erl_node_tables.c 25.2.3:50). */
 bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;

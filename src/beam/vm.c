@@ -329,7 +329,7 @@ static bool add_collections(struct vm *vm, uint64_t address, struct vm_work *wor
     return true;
 }
 
-/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26:9600;
+/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26.2.1:9600;
  * context_switches of its run queue: 25.2.3:9974, 27.3.4.1:10071, 29.1.1:10178) and in
  * garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
 static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
@@ -373,7 +373,7 @@ bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work)
 }
 
 /* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
- * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In its old
+ * the frame layout is at byte 8 (beam_jit_metadata.cpp 25.2.3:62). In its old
  * form this file is {0, normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {

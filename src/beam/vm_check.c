@@ -38,8 +38,8 @@ static uint64_t field(const struct table_check *check, int32_t offset)
     return value;
 }
 
-/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1015). During a collection the
- * struct mixes fields of the old and of the new heap. */
+/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25.2.3:1015). During a collection
+ * the struct mixes fields of the old and of the new heap. */
 static bool has_heap(const struct table_check *check)
 {
     const struct layout *layout = &check->vm->layout;

@@ -76,7 +76,7 @@ static bool take_port(void *context, uint64_t index, uint64_t port)
 }
 
 /* Loaded drivers are in a linked list. The VM's own (spawn, fd, forker: erts_init_io(), io.c
- * 25:2953)
+ * 25.2.3:2953)
  * are not in it. */
 static void find_drivers(struct drivers *drivers)
 {

@@ -105,7 +105,8 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
 
 /*
  * The stub that replaces the code of an Erlang function when a NIF is loaded for it. The stub
- * contains the address of the C function (x86/instr_bif.cpp emit_call_nif, 25:967, 29:1059).
+ * contains the address of the C function (x86/instr_bif.cpp
+ * emit_call_nif, 25.2.3:967, 29.1.1:1059).
  */
 
 struct nif_stub {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* x86/beam_asm.hpp emit_leave_runtime (25:699, 27:741, 29:819). */
+/* x86/beam_asm.hpp emit_leave_runtime (25.2.3:699, 27.3.4.1:741, 29.1.1:819). */
 enum jit_stack jit_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved)
 {
     static const uint8_t STOP[] = {0x49, 0x8b, 0x65}; /* mov rsp, [r13 + stop] */
