@@ -157,7 +157,8 @@ const char *atom_shown(const char *text)
     return elixir ? elixir : text;
 }
 
-void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer, size_t size)
+void atom_mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
+                     size_t size)
 {
     const char *elixir = elixir_name(module);
     struct buffer out = {0};

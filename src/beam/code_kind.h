@@ -54,4 +54,4 @@ struct range_kind {
 };
 
 /* Classify the ranges of a module. Return an entry for each range, to be freed. */
-struct range_kind *range_kinds_new(const char *module, const struct gdb_jit_module *symbols);
+struct range_kind *code_kind_of_ranges(const char *module, const struct gdb_jit_module *symbols);

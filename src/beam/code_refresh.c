@@ -132,7 +132,7 @@ void code_parse(struct code *code, struct code_module *module)
     else
         module->unreadable = true;
     if (module->parsed)
-        module->kinds = range_kinds_new(module->name, &module->symbols);
+        module->kinds = code_kind_of_ranges(module->name, &module->symbols);
     code->parsed_bytes += parsed_bytes(module);
     free(bytes);
 }

@@ -199,7 +199,7 @@ static uint32_t add_symbol(struct builder *builder, const char *name)
     at = take_atom(raw, module, sizeof(module), ':');
     if (!at || at[1] == ':' || !(at = take_atom(at + 1, function, sizeof(function), '/')))
         return add_string(builder, raw);
-    mfa_format(module, function, (uint32_t)strtoul(at + 1, NULL, 10), text, sizeof(text));
+    atom_mfa_format(module, function, (uint32_t)strtoul(at + 1, NULL, 10), text, sizeof(text));
     return add_string(builder, text);
 }
 

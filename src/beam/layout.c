@@ -293,14 +293,14 @@ static struct wire_words words_of(const struct layout *layout, enum sampled_stru
     return words;
 }
 
-struct wire_words sampled_process_words(const struct layout *layout)
+struct wire_words layout_process_words(const struct layout *layout)
 {
     size_t size = (size_t)layout->sizeof_process;
 
     return words_of(layout, PROCESS, size < WIRE_PROCESS_BYTES ? size : WIRE_PROCESS_BYTES);
 }
 
-struct wire_words sampled_scheduler_words(const struct layout *layout)
+struct wire_words layout_scheduler_words(const struct layout *layout)
 {
     return words_of(layout, SCHEDULER, WIRE_SCHEDULER_BYTES);
 }

@@ -21,17 +21,19 @@
 #include "beam/vm.h"
 
 /* The encoding of local pid terms, which depends on the release (28 or 60 bits of data), with the
- * masks of the VM's ErtsPTab. pid_encoding_read() fills it. pid_format() writes "<0.N.S>"; it
- * returns false if `term` is not a local pid. */
+ * masks of the VM's ErtsPTab. pid_encoding_read() fills it. pid_encoding_format() writes "<0.N.S>";
+ * it returns false if `term` is not a local pid. */
 struct pid_encoding {
     bool wide; /* features.wide_pids */
     uint64_t pix_mask, pix_cl_mask, pix_cli_mask;
     int32_t pix_cl_shift, pix_cli_shift;
 };
 int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error);
-bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size);
+bool pid_encoding_format(const struct pid_encoding *encoding, uint64_t term, char *buffer,
+                         size_t size);
 /* The same for ports: "#Port<0.N>". The encoding is that of the port table. */
 int pid_encoding_read_ports(struct vm *vm, struct pid_encoding *encoding, struct error *error);
-bool port_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size);
+bool pid_encoding_format_port(const struct pid_encoding *encoding, uint64_t term, char *buffer,
+                              size_t size);
 /* Index in its table of the process or port with this term. */
-uint64_t pid_table_index(const struct pid_encoding *encoding, uint64_t term);
+uint64_t pid_encoding_index(const struct pid_encoding *encoding, uint64_t term);

@@ -170,7 +170,7 @@ void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
     bool executes;
 
     memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
-    executes = process_state_executes(state);
+    executes = process_info_executes(state);
     *metrics = (struct metrics){0};
     read_reductions(&reader, executes ? registers : NULL);
     read_queue_length(&reader);

@@ -71,13 +71,13 @@ static bool is_ptab(const struct roots_search *search, uint64_t address, unsigne
            memory_read_u64(search->memory, slots + (max - 1) * sizeof(slots), &last);
 }
 
-bool root_is_process_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_process_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     *root = address;
     return is_ptab(search, address, 0x3);
 }
 
-bool root_is_port_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_port_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     *root = address;
     return is_ptab(search, address, 0x7);
@@ -94,7 +94,7 @@ static bool atom_is(const struct roots_search *search, uint64_t table, uint64_t 
 
 /* The first two atoms are the same in all releases (atom.names: "'false' and 'true' must be
  * first"). */
-bool root_is_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;
     uint32_t size, entries;
@@ -130,19 +130,19 @@ static bool is_schedulers(const struct roots_search *search, uint64_t address,
     return true;
 }
 
-bool root_is_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_NORMAL, root);
 }
 
-bool root_is_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
-                                  uint64_t *root)
+bool root_test_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
+                                    uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_DIRTY_CPU, root);
 }
 
-bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
-                                 uint64_t *root)
+bool root_test_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
+                                   uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_DIRTY_IO, root);
 }
@@ -157,7 +157,7 @@ bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t add
  * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24.3.4.4:724,
  * beam_jit_metadata.cpp 26.2.1:226).
  */
-bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     uint64_t first, entry[4], next[2];
     uint32_t version, action;
@@ -211,7 +211,7 @@ static bool is_ordered(const struct roots_search *search, const struct ranges *r
 
 /* Three generations of ranges, then the index of the generation being made and the index of the
  * generation in use. */
-bool root_is_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const uint8_t *data = data_at(search, address, ACTIVE_INDEX + 4);
     struct ranges ranges[CODE_INDICES];
@@ -229,7 +229,7 @@ bool root_is_code_ranges(const struct roots_search *search, uint64_t address, ui
 /* A pointer to an ErlNode. The node's name is an atom with an '@', and the node points to its own
  * entry in the distribution. erts_this_dist_entry, declared next to erts_this_node, points to the
  * same entry (erl_node_tables.c 25.2.3:50). */
-bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;
     uint64_t node, name, entry, variable;
@@ -249,7 +249,7 @@ bool root_is_this_node(const struct roots_search *search, uint64_t address, uint
 }
 
 /* erts_allctrs_info[]. Without a single allocator (+Mea min) it stays unknown. */
-bool root_is_allocators(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_allocators(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const uint8_t *data = data_at(search, address, ALLOCATORS_BYTES);
 

@@ -339,7 +339,7 @@ static bool write_immediate(struct term_writer *writer, uint64_t term)
     }
     if (term_is_port(term))
         return write_text(writer, "#Port<...>");
-    return pid_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
+    return pid_encoding_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
 }
 
 static bool write_term(struct term_writer *writer, uint64_t term, int depth)

@@ -92,8 +92,8 @@ static int examine(struct vm *vm, struct error *error)
 {
     struct elf_file *executable = vm_executable(vm, error);
 
-    if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
-        find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
+    if (!executable || vm_check_layout(vm, executable, error) != 0 ||
+        find_roots(vm, executable, error) != 0 || schedulers_read(vm, error) != 0)
         return -1;
     vm->roots.run_queues = 0;
     memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
@@ -114,7 +114,7 @@ static int examine_process(struct vm *vm, struct error *error)
 {
     int identified = vm_identify(vm->pid, &vm->build, error);
 
-    if (identified < 0 || vm_check_permitted(vm->pid, error) != 0)
+    if (identified < 0 || vm_identify_permitted(vm->pid, error) != 0)
         return -1;
     read_executable_path(vm);
     if (!identified)

@@ -122,7 +122,7 @@ static struct elf_file *file_of(struct vm *vm, uint64_t function, uint64_t *end)
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
     uint64_t start;
 
-    if (file && native_function_find(file, function, &start, end) && start == function)
+    if (file && native_code_find_function(file, function, &start, end) && start == function)
         return file;
     return NULL;
 }

@@ -87,7 +87,7 @@ void hooks_free(struct hooks *hooks);
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error);
 
 /* Find the counters of the VM that only its code leads to: vm->dirty_gc_info. */
-void hooks_find_counters(struct hooks *hooks);
+void dirty_collections_find_counters(struct hooks *hooks);
 
 /* Find the C function of a BIF (Eterm f(p, args, I)); for a dirty BIF, the function that runs on
  * the dirty scheduler. The VM compiles calls of some guard BIFs into other code (erlang:length/1,

@@ -306,8 +306,8 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
     if (outputs->samples || (!outputs->left_out && is_counted(outputs)))
         return 0;
     if (outputs->left_out)
-        return nothing_selected(&outputs->settings->selection, outputs->source.profile,
-                                outputs->left_out, "samples", error);
+        return suggestion_nothing_selected(&outputs->settings->selection, outputs->source.profile,
+                                           outputs->left_out, "samples", error);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
                      outputs->events.has ? " of event " : "",
                      outputs->events.has ? outputs->settings->event : "");

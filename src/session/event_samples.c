@@ -417,7 +417,7 @@ static void add_summary(const struct events *events, const struct target *target
 
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = summary->sums[v];
-    event_probes_add_summary(target->probes, event, summary, histograms, tallies);
+    event_totals_add_summary(target->probes, event, summary, histograms, tallies);
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = event_value_is_listed(kind, (uint32_t)v) ? 0 : summary->sums[v] - totals[v];
     recording_put_values(segment->writer, summary->event, symbolizer_target(target->symbolizer),

@@ -156,7 +156,7 @@ static uint64_t start_of(struct frame_names *names, uint64_t address, struct map
 
     *mapping = mappings_find_code(names->from.vm->mappings, address);
     file = *mapping ? mapping_file(names->from.vm->mappings, *mapping) : NULL;
-    return file && native_function_find(file, address, &start, &end) ? start : address;
+    return file && native_code_find_function(file, address, &start, &end) ? start : address;
 }
 
 /* The address in the file as addr2line and objdump count it, mostly the file offset. It identifies
@@ -266,7 +266,7 @@ static struct named_frame name_bif(struct frame_names *names, uint64_t address,
     char text[TEXT_MAX] = "[bif]";
 
     if (mfa)
-        mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
+        atom_mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
     else
         frame.unresolved = 1;
     return intern(names, &frame, text);

@@ -10,6 +10,7 @@
 #include "beam/process_metrics.h"
 #include "os/process.h"
 #include "profile/profile_remap.h"
+#include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
 #include "symbol/microstate.h"
@@ -87,8 +88,8 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
     symbolizer->vm = vm;
     symbolizer->profile = profile;
     symbolizer->atoms = atoms_new(vm);
-    symbolizer->process_words = sampled_process_words(&vm->layout);
-    symbolizer->scheduler_words = sampled_scheduler_words(&vm->layout);
+    symbolizer->process_words = layout_process_words(&vm->layout);
+    symbolizer->scheduler_words = layout_scheduler_words(&vm->layout);
     symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
@@ -263,7 +264,7 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
     memcpy(&id, process + layout->process_id, sizeof(id));
     memcpy(&state, process + layout->process_state, sizeof(state));
     sample->process = process_cache_get(symbolizer->processes, address, process, time);
-    sample->status = (uint8_t)process_status_of_state(symbolizer->vm, state);
+    sample->status = (uint8_t)process_info_status(symbolizer->vm, state);
     sample->flags |= SAMPLE_ERLANG;
     process_metrics_read(symbolizer->vm, process, &unwound->registers, &sample->metrics);
     process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);

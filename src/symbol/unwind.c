@@ -235,7 +235,7 @@ static void emit_switched(struct unwinder *unwinder, const struct unwind_state *
 
     if (!is_switched(unwinder, state) || !code_contains(unwinder->code, state->i))
         return;
-    if (stack_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
+    if (stack_start_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
         unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else
         unwinder->result.no_leaf = true;

@@ -93,8 +93,8 @@ static void suggest(const struct profile *profile, const char *who, struct buffe
         buffer_format(text, ", did you mean '%s'?", search.best);
 }
 
-void suggest_processes(const struct selection_options *options, const struct profile *profile,
-                       struct buffer *text)
+void suggestion_find_processes(const struct selection_options *options,
+                               const struct profile *profile, struct buffer *text)
 {
     const struct selection_processes *const lists[] = {&options->processes, &options->children_of,
                                                        &options->descendants_of};
@@ -104,12 +104,13 @@ void suggest_processes(const struct selection_options *options, const struct pro
             suggest(profile, lists[i]->list[j], text);
 }
 
-int nothing_selected(const struct selection_options *options, const struct profile *profile,
-                     uint64_t count, const char *what, struct error *error)
+int suggestion_nothing_selected(const struct selection_options *options,
+                                const struct profile *profile, uint64_t count, const char *what,
+                                struct error *error)
 {
     struct buffer text = {0};
 
-    suggest_processes(options, profile, &text);
+    suggestion_find_processes(options, profile, &text);
     error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%.*s", count,
               what, (int)text.size, text.size ? text.data : "");
     buffer_free(&text);

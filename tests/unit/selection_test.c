@@ -256,7 +256,7 @@ static void assert_suggested(const struct profile *profile, const char *who, con
     struct error error;
 
     assert_int_equal(selection_add_process(&options.processes, who, &error), 0);
-    suggest_processes(&options, profile, &text);
+    suggestion_find_processes(&options, profile, &text);
     buffer_byte(&text, '\0');
     assert_string_equal(text.data, expected);
     buffer_free(&text);

@@ -56,7 +56,7 @@ function readTable(columns, table, count, names) {
 
 /**
  * True for a function of Elixir. Its name is written as in Elixir ("Enum.map/2"). The name of an
- * Erlang function begins with a lower-case letter or a quote (mfa_format() of src/beam/atom.c).
+ * Erlang function begins with a lower-case letter or a quote (atom_mfa_format() of src/beam/atom.c).
  * @param {string} symbol @param {number} kind
  */
 function isElixir(symbol, kind) {
