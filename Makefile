@@ -168,10 +168,11 @@ $(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fu
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths \
 	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/push_send \
 	$(BUILD)/tests/config_keys
+$(BUILD)/tests/hostile: $(wildcard tests/tools/hostile_*.c) tests/tools/hostile.h
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 # The program that makes long recordings for the benchmarks. It is built with the tests, so that a
 # change that breaks it is seen.

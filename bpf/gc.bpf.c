@@ -3,18 +3,19 @@
  * Garbage collections and heap allocation. Programs are at the entry and the return of these two
  * functions, which do nearly all collections of a process heap:
  *
- *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)     erl_gc.c 25:676, 27:725
+ *      garbage_collect(Process *p, ErlHeapFragment *live_hf_end, ...)
+ *                                                          erl_gc.c 25.2.3:676, 27.3.4.1:725
  *      erts_garbage_collect_hibernate(Process *p, ...)
  *
  * Not seen is the collection of a hibernated process whose literals were purged with their module
- * (erts_garbage_collect_literals(), erl_gc.c 25:1347, 27:1401, 29:1389).
+ * (erts_garbage_collect_literals(), erl_gc.c 25.2.3:1347, 27.3.4.1:1401, 29.1.1:1389).
  *
  * What a process has allocated since its last collection lies on the heap between
  * Process.high_water, where that collection left the heap's top, and htop; and in heap fragments.
  * So the next collection shows it even if the last one was not seen. Another program is at the
  * entry of
  *
- *      erts_heap_alloc(Process *p, Uint need, Uint more)                  utils.c 25:132, 29:135
+ *      erts_heap_alloc(Process *p, Uint need, Uint more)          utils.c 25.2.3:132, 29.1.1:135
  *
  * which gives heap fragments to C code (for maps and big integers, for example) where the heap is
  * full. It does not collect: the collection comes later, in a function that did not allocate these
@@ -134,7 +135,7 @@ int gc_begin(struct pt_regs *ctx)
 
 /* True if the function has collected. Where collecting is disabled now, or left to a dirty
  * scheduler, garbage_collect() only gives the process another piece of heap
- * (delay_garbage_collection(), erl_gc.c 27:498). Left to a dirty scheduler, the function for
+ * (delay_garbage_collection(), erl_gc.c 27.3.4.1:498). Left to a dirty scheduler, the function for
  * hibernation does nothing. */
 static __always_inline bool was_collected(struct event *event, const struct collection *collection,
                                           __u32 kind)

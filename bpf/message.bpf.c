@@ -3,7 +3,8 @@
  * Messages and other signals between processes. Programs are at the entry of
  *
  *      erts_proc_sig_queue_try_enqueue_to_buffer(Eterm from, Process *to, ErtsProcLocks,
- *              ErtsSignal *first, ErtsSignal **last, ...)   erl_proc_sig_queue.c 25:8666, 27:9011
+ *              ErtsSignal *first, ErtsSignal **last, ...)
+ *                                             erl_proc_sig_queue.c 25.2.3:8666, 27.3.4.1:9011
  *      beam_jit_remove_message(Process *p, ...)             jit/beam_jit_common.cpp
  *
  * All signals pass the first function on their way into a queue: messages from processes, ports,
@@ -13,12 +14,13 @@
  * There only messages from one process to another are seen, at
  *
  *      erts_queue_proc_message(Process *from, Process *to, ErtsProcLocks,
- *                              ErtsMessage *message, Eterm term)          erl_message.c 24:481
+ *                              ErtsMessage *message, Eterm term)  erl_message.c 24.3.4.4:481
  *
  * A message is the same ErtsMessage from sending to receiving, so its address identifies it. That
  * holds also for a message that was made from a signal (convert_prepared_sig_to_msg(),
- * erl_proc_sig_queue.c 27:3710). It does not hold in 29 for a message in fragments from another
- * node, to an alias or with priority (erl_proc_sig_queue.c 29:6153): its receiving is not seen.
+ * erl_proc_sig_queue.c 27.3.4.1:3710). It does not hold in 29 for a message in fragments from
+ * another node, to an alias or with priority (erl_proc_sig_queue.c 29.1.1:6153): its receiving is
+ * not seen.
  */
 #include "event.h"
 
@@ -57,7 +59,7 @@ static __always_inline __u64 this_pid(void)
  * What is sent is copied, unless it is a literal or the sender sends to itself. The copy goes into
  * heap fragments, whose size is known, or onto the receiver's heap if that process is not running.
  * On the heap the copy ends at the top, and begins with the outermost term (copy_struct_x(), copy.c
- * 25:626, 29:647):
+ * 25.2.3:626, 29.1.1:647):
  *
  *      start                                                   top
  *      | tuples, maps, cells of lists  -->    <-- other terms, |
@@ -233,9 +235,9 @@ static __always_inline __u64 start_of_signal(const struct sending *sending, stru
 /* The words that were copied for a message to an alias. It comes with a tuple {From, Message,
  * Alias, ...}, or until OTP 27 {From, Alias, Message, ...}. The tuple lies behind copies of the
  * message, of the alias, and of a trace token (erts_proc_sig_send_to_alias(), erl_proc_sig_queue.c
- * 25:1644; send_altact_msg(), 29:2077). A message from another node has the name of that node
- * instead of the tuple, and is not copied. In 29, a message with priority
- * that is not sent to an alias has {From, Message, ...}, without the alias. */
+ * 25.2.3:1644; send_altact_msg(), 29.1.1:2077). A message from another node has the name of that
+ * node instead of the tuple, and is not copied. In 29, a message with priority that is not sent to
+ * an alias has {From, Message, ...}, without the alias. */
 static __always_inline __u64 words_of_signal(const struct sending *sending, struct event *event)
 {
     __u64 info = user_u64(event, sending->address + sending->message_m + ERTS_MESSAGE_FROM_OFFSET);
@@ -356,7 +358,8 @@ int message_send(struct pt_regs *ctx)
 }
 
 /* process_info() of another process, where it goes around the buffers:
- * erts_proc_sig_send_process_info_request(Process *asks, Eterm to, ...) (25:2538). */
+ * erts_proc_sig_send_process_info_request(Process *asks, Eterm to, ...)
+ * (erl_proc_sig_queue.c 25.2.3:2538). */
 SEC("uprobe")
 int message_ask(struct pt_regs *ctx)
 {

@@ -78,6 +78,24 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     return size;
 }
 
+/* Note that memory could not be read which is there in any sound VM: what user space makes of the
+ * sample lacks it. Reads that only try whether there is memory are no faults. */
+static __always_inline void note_fault(struct scratch *scratch)
+{
+    scratch->sample.flags |= WIRE_FAULT;
+}
+
+/* Copy as sample_put(). That it fails is a fault. */
+static __always_inline int put_needed(struct scratch *scratch, __u32 at, __u32 kind, __u64 address,
+                                      __u64 size, __u32 max)
+{
+    int copied = sample_put(at, kind, address, size, max);
+
+    if (!copied)
+        note_fault(scratch);
+    return copied;
+}
+
 /* Add a region of one word, which is known already. */
 __noinline int put_word(__u32 at, __u32 kind, __u64 address, __u64 word)
 {
@@ -119,23 +137,32 @@ struct stack_area {
     __u64 htop, stop, heap, hend;
 };
 
+/* Copy what can be read of the stack from its leaf on. That nothing can be read is a fault: the
+ * leaf is in use. */
+static __always_inline void put_leaf(struct scratch *scratch, __u32 at, __u32 kind, __u64 top,
+                                     __u64 size)
+{
+    if (!put_pages(at, kind, top, size))
+        note_fault(scratch);
+}
+
 /* Copy the native stack: up to the JIT's frame where there is one, else as much as fits. */
-static __always_inline void put_native(const struct stack_area *area)
+static __always_inline void put_native(struct scratch *scratch, const struct stack_area *area)
 {
     __u64 sp = area->sp, end = area->base + JIT_FRAME_END;
 
     if (!area->base || sp > area->base || end - sp > NATIVE_STACK_MAX) {
-        put_pages(area->at, REGION_NATIVE, sp, WIRE_C_STACK_BYTES);
+        put_leaf(scratch, area->at, REGION_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
     }
     /* Functions with large arrays leave pages of the stack untouched, and these can't be read here.
      * Copy what can be read at both ends. */
     if (!sample_put(area->at, REGION_NATIVE, sp, end - sp, WIRE_C_STACK_BYTES))
-        put_pages(area->at, REGION_NATIVE, sp, end - sp);
+        put_leaf(scratch, area->at, REGION_NATIVE, sp, end - sp);
     else if (end - sp <= WIRE_C_STACK_BYTES)
         return;
     if (end - sp > WIRE_C_ROOT_BYTES)
-        sample_put(area->at, REGION_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
+        put_needed(scratch, area->at, REGION_NATIVE, end - WIRE_C_ROOT_BYTES, WIRE_C_ROOT_BYTES,
                    WIRE_C_ROOT_BYTES);
 }
 
@@ -189,7 +216,7 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
 
 /* True if the JIT's code saved the stack's top before it called the runtime. If so, the first
  * instruction after the call takes the top back from Process.stop (emit_leave_runtime(),
- * x86/beam_asm.hpp 25:699, 26:734). */
+ * x86/beam_asm.hpp 25.2.3:699, 26.2.1:734). */
 static __always_inline bool stop_is_top(const struct stack_area *area)
 {
     __u64 returns = 0;
@@ -218,7 +245,7 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
     }
 }
 
-static __always_inline void put_erlang(const struct stack_area *area)
+static __always_inline void put_erlang(struct scratch *scratch, const struct stack_area *area)
 {
     bool on_erlang_stack = area->sp > area->heap && area->sp <= area->hend;
     __u64 top = on_erlang_stack ? area->sp : area->stop;
@@ -227,9 +254,9 @@ static __always_inline void put_erlang(const struct stack_area *area)
     if (!depth)
         return;
     if (top > area->heap && top <= area->hend &&
-        sample_put(area->at, REGION_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
+        put_needed(scratch, area->at, REGION_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
         if (depth > WIRE_ERLANG_LEAF_BYTES)
-            sample_put(area->at, REGION_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
+            put_needed(scratch, area->at, REGION_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
                        WIRE_ERLANG_ROOT_BYTES, WIRE_ERLANG_ROOT_BYTES);
         return;
     }
@@ -238,7 +265,7 @@ static __always_inline void put_erlang(const struct stack_area *area)
      * exception is realloc() that cuts or moves the heap, erl_gc.c shrink_new_heap() and
      * grow_new_heap(): Process then still says where the stack was, and there is nothing to
      * read.) */
-    put_pages(area->at, REGION_ERLANG, top, 2 * PAGE);
+    put_leaf(scratch, area->at, REGION_ERLANG, top, 2 * PAGE);
 }
 
 static __always_inline __u64 field(const void *bytes, __u32 offset)
@@ -268,8 +295,9 @@ static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u6
 }
 
 /* Read a struct to where the next region goes, as far as its last word. Return 0 if it can't be
- * read. */
-static __always_inline int read_struct(void *to, __u64 address, const struct wire_words *words)
+ * read, which is a fault. */
+static __always_inline int read_struct(struct scratch *scratch, void *to, __u64 address,
+                                       const struct wire_words *words)
 {
     __u32 last = words->count - 1;
     __u64 size;
@@ -280,6 +308,7 @@ static __always_inline int read_struct(void *to, __u64 address, const struct wir
     if (!bpf_probe_read_user(to, size, (void *)address))
         return 1;
     debug_print("a struct of %llu bytes at %llx can't be read", size, address);
+    note_fault(scratch);
     return 0;
 }
 
@@ -300,11 +329,11 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     void *process = room(scratch);
     __u64 current;
 
-    if (!process || !read_struct(process, scratch->sample.process, &target->process_words))
+    if (!process || !read_struct(scratch, process, scratch->sample.process, &target->process_words))
         return;
     if (is_pseudo(process, target) &&
         (!find_caller(scratch, area->at, target, area->sp, area->base) ||
-         !read_struct(process, scratch->sample.process, &target->process_words)))
+         !read_struct(scratch, process, scratch->sample.process, &target->process_words)))
         return;
     area->htop = field(process, target->process_htop);
     area->stop = field(process, target->process_stop);
@@ -313,8 +342,8 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     current = field(process, target->process_current);
     keep_words(scratch, REGION_PROCESS_WORDS, scratch->sample.process, &target->process_words);
     if (current) /* the MFA of a dirty NIF is overwritten as soon as the NIF returns */
-        sample_put(area->at, REGION_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
-    put_erlang(area);
+        put_needed(scratch, area->at, REGION_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
+    put_erlang(scratch, area);
 }
 
 static __always_inline void put_scheduler(struct scratch *scratch, const struct wire_target *target,
@@ -323,7 +352,7 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
     void *data = room(scratch);
     __u64 sleep_info;
 
-    if (!data || !read_struct(data, thread->scheduler, &target->scheduler_words))
+    if (!data || !read_struct(scratch, data, thread->scheduler, &target->scheduler_words))
         return;
     scratch->sample.scheduler = thread->scheduler;
     if (!(scratch->sample.flags & WIRE_AT_REST))
@@ -333,7 +362,7 @@ static __always_inline void put_scheduler(struct scratch *scratch, const struct 
     sleep_info = field(data, target->sched_ssi);
     keep_words(scratch, REGION_SCHEDULER_WORDS, thread->scheduler, &target->scheduler_words);
     if (!scratch->sample.process && sleep_info)
-        sample_put(area->at, REGION_SLEEP_INFO, sleep_info, 64, 64);
+        put_needed(scratch, area->at, REGION_SLEEP_INFO, sleep_info, 64, 64);
 }
 
 static __always_inline void put_stacks(struct scratch *scratch, const struct wire_target *target,
@@ -349,7 +378,7 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
         return; /* the CPU's stack pointer is in the Erlang stack */
     if (!(scratch->sample.flags & WIRE_REGISTERS))
         return;
-    put_native(area);
+    put_native(scratch, area);
     if (area->hend)
         put_below(scratch, area);
 }

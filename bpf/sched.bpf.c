@@ -2,10 +2,11 @@
 /*
  * Scheduling: the time from when a process leaves a scheduler until it runs again. Programs are at
  *
- *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)      erl_process.c 25:9458, 27:9506
- *                                                        p leaves
- *      select_enqueue_run_queue(int how, int, Process *p, ...)       erl_process.c 25:6536, 27:6550
- *                                                        p goes into a run queue, unless how is 0
+ *      erts_schedule(ErtsSchedulerData *, Process *p, int reds)        p leaves
+ *                                                    erl_process.c 25.2.3:9458, 27.3.4.1:9506
+ *      select_enqueue_run_queue(int how, int, Process *p, ...)         p goes into a run queue,
+ *                                                                      unless how is 0
+ *                                                    erl_process.c 25.2.3:6536, 27.3.4.1:6550
  *      copy_in_registers(Process *p, Eterm *)            p runs, on a normal scheduler
  *      erts_call_dirty_nif/bif(ErtsSchedulerData *, Process *p, ...)   on a dirty one
  *
@@ -136,7 +137,7 @@ static __always_inline bool has_overflown(const struct place *at)
 
 /* True if the process has used its reductions. Where a BIF made it yield, the process is charged
  * with more reductions than it has used: the rest is virtual (ERTS_VBUMP_ALL_REDS, bif.h
- * 25:210). */
+ * 25.2.3:210). */
 static __always_inline bool has_used_up(struct place *at, __s32 reds)
 {
     if (at->thread &&

@@ -28,20 +28,20 @@ enum cpu_register {
     CPU_SP = CPU_RSP,
     CPU_PC = CPU_RIP,
 
-    /* jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29:126-135 */
+    /* jit/x86/beam_asm.hpp 25.2.3:93-102, 27.3.4.1:96-105, 29.1.1:126-135 */
     JIT_ACTIVE_CODE_IX = CPU_R12, /* from 25 on */
     JIT_C_P = CPU_R13,
     JIT_FCALLS = CPU_R14,
     JIT_HTOP = CPU_R15,
-    /* E_saved (jit/x86/beam_asm.hpp 24:78, 25.2.3:88, 26:90, 27.3.4.1:91, 29:121) */
+    /* E_saved (jit/x86/beam_asm.hpp 24.3.4.4:78, 25.2.3:88, 26.2.1:90, 27.3.4.1:91, 29.1.1:121) */
     JIT_E_SAVED = CPU_RBP,
     JIT_E_SAVED_24 = CPU_R12,
 };
 
 /* The C stack of a normal scheduler as C code that the JIT calls finds it: emit_enter_runtime()
  * sets rsp to ErtsSchedulerData.registers, and the call pushes the return address below. The words
- * above are the scratch words TMP_MEM (jit/x86/beam_asm.hpp 25:618, 27:622, 29:700). All are bytes
- * from `registers`. */
+ * above are the scratch words TMP_MEM (jit/x86/beam_asm.hpp 25.2.3:618, 27.3.4.1:622, 29.1.1:700).
+ * All are bytes from `registers`. */
 enum jit_frame {
     JIT_FRAME_RETURN = -8, /* the return address */
     JIT_FRAME_EXPORT = 16, /* TMP_MEM2: the Export of a light BIF, from 25 on */

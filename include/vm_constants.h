@@ -41,7 +41,7 @@ enum { F_NEED_FULLSWEEP = 1 << 4, F_ABANDONED_HEAP_USE = 1 << 12 };
 enum fs_flag {
     FS_ON_HEAP_MSGQ = 1 << 1,
     FS_DELAYED_PSIGQS_LEN = 1 << 6, /* until 26: `len` is an offset for the moment. Unused from
-                                     * 27 on (27.3.4.1:1644, 29.1.1:1665) */
+                                     * 27 on (erl_process.h 27.3.4.1:1644, 29.1.1:1665) */
 };
 
 /* The index in Process.def_arg_reg of the reductions that the process got for its slice (REDS_IN,
@@ -172,7 +172,7 @@ enum {
  * signal's kind (erl_proc_sig_queue.h 25.2.3:266-268, 27.3.4.1:333-335, 29.1.1:345-347). */
 enum { ERTS_SIG_Q_OP_MASK = 0xff };
 
-/* The kinds of signals (erl_proc_sig_queue.h 24:112, 25.2.3:115-134, 27.3.4.1:174-193,
+/* The kinds of signals (erl_proc_sig_queue.h 24.3.4.4:112, 25.2.3:115-134, 27.3.4.1:174-193,
  * 29.1.1:176-196). */
 enum erts_sig_q_op {
     ERTS_SIG_Q_OP_EXIT,

@@ -82,6 +82,8 @@ enum wire_flag {
                             * kernel, or the tick hit the kernel's entry code */
     WIRE_ENTRY = 1 << 5,   /* an NMI hit the kernel's entry code before it had saved the registers
                             * of user code: registers and stack are unknown */
+    WIRE_FAULT = 1 << 6,   /* a struct, or an end of a stack, could not be read: its region is
+                            * missing */
 };
 
 /* User registers at the sample. */

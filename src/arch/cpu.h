@@ -47,5 +47,5 @@ extern const struct cpu cpu;
 
 /* Read the registers of a thread from the note NT_PRSTATUS of a core file: elf_gregset_t at
  * `bytes`. False if `size` bytes are too few. */
-bool core_registers_read(const uint8_t *bytes, size_t size, uint64_t registers[CPU_REGISTERS],
-                         uint64_t *thread_pointer);
+bool cpu_read_core_registers(const uint8_t *bytes, size_t size, uint64_t registers[CPU_REGISTERS],
+                             uint64_t *thread_pointer);

@@ -17,8 +17,10 @@ enum jit_stack {
 };
 
 /* Search the code behind such a call. `saved` is that register. */
-enum jit_stack jit_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved);
+enum jit_stack jit_code_stack_after_call(const uint8_t *bytes, size_t size,
+                                         enum cpu_register saved);
 
 /* True if the bytes at the entry of an Erlang function are the stub of a NIF: *called and *dirty
  * become the words of its ErtsNativeFunc (hooks/hooks.h). */
-bool jit_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called, uint64_t *dirty);
+bool jit_code_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called,
+                          uint64_t *dirty);

@@ -28,10 +28,10 @@ enum { NOP5_BYTES = 5 };
 
 /* How the kernel gets past the instruction at the start of these bytes. CPU_INSTRUCTION_BYTES_MAX
  * of them suffice. */
-enum trap trap_of_code(const uint8_t *code, size_t size);
+enum trap uprobe_trap_of_code(const uint8_t *code, size_t size);
 
 /* True if `size` bytes that have changed are the kernel's breakpoint. */
-bool trap_is_breakpoint(const uint8_t *changed, size_t size);
+bool uprobe_trap_is_breakpoint(const uint8_t *changed, size_t size);
 
 /* Functions that begin with an instruction of each kind, and return at once. */
 extern void (*const trap_functions[TRAPS])(void);

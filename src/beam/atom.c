@@ -3,7 +3,7 @@
  *  IndexTable        seg_table            segment: 1024 pointers       Atom
  *  erts_atom_table ──────────> [ 0 ] ──────────> [ index & 1023 ] ──────────> len | name or bin
  *                              [ 1 ]
- *                              [...]  by index >> 10   (index.h 25:39, atom.h)
+ *                              [...]  by index >> 10   (index.h 25.2.3:39, atom.h)
  */
 #include "beam/atom.h"
 
@@ -157,7 +157,8 @@ const char *atom_shown(const char *text)
     return elixir ? elixir : text;
 }
 
-void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer, size_t size)
+void atom_mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
+                     size_t size)
 {
     const char *elixir = elixir_name(module);
     struct buffer out = {0};

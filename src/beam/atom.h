@@ -28,5 +28,5 @@ bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_
 
 /* Format as "Enum.map/2" for 'Elixir.Enum':map/2, else as "lists:map/2". Atoms are quoted as Erlang
  * quotes them. Writes at most size-1 bytes and a NUL. */
-void mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
-                size_t size);
+void atom_mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
+                     size_t size);

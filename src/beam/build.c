@@ -2,8 +2,8 @@
 /*
  * Two things in its file identify a BEAM. It exports functions for drivers and NIFs, so their names
  * are in its dynamic string table: one read excludes nearly all other programs. And its data
- * contain the banner, a format string that has the same form in all releases (erl_bif_info.c 25:85,
- * erts_system_version):
+ * contain the banner, a format string that has the same form in all releases
+ * (erl_bif_info.c 25.2.3:85, erts_system_version):
  *
  *   Erlang/OTP 25%s [erts-13.1.5] [source] [64-bit] [smp:%beu:%beu] ... [jit:ns%s]
  *

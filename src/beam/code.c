@@ -204,7 +204,8 @@ bool code_find_fragment(struct code *code, const char *symbol, struct code_place
 /* The code of the scheduler loop restores no stack pointer: it saves stop before it calls. */
 static enum call_class class_of(const uint8_t *bytes, size_t size, unsigned int saved_top)
 {
-    return jit_stack_after_call(bytes, size, (enum cpu_register)saved_top) == JIT_STACK_IN_REGISTER
+    return jit_code_stack_after_call(bytes, size, (enum cpu_register)saved_top) ==
+                   JIT_STACK_IN_REGISTER
                ? CALL_STALE
                : CALL_FRESH;
 }

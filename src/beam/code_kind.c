@@ -83,7 +83,7 @@ static bool continues_in_next(const struct gdb_jit_module *symbols, uint32_t ran
            !strcmp(symbol_of(symbols, range + 1), symbol_of(symbols, range));
 }
 
-struct range_kind *range_kinds_new(const char *module, const struct gdb_jit_module *symbols)
+struct range_kind *code_kind_of_ranges(const char *module, const struct gdb_jit_module *symbols)
 {
     struct range_kind *kinds = xcalloc((size_t)symbols->range_count + 1, sizeof(*kinds));
 

@@ -32,8 +32,9 @@ enum fragment {
     FRAGMENT_DISPATCH_RETURN, /* pauses before a return */
     FRAGMENT_RAISE,           /* never returns: raises an exception, or ends the process */
     /* Frames of tracing, by the number of words behind their return address that may look like
-     * return addresses (gather_stacktrace, beam_common.c 25:776, 27:776, 29:782). From 27 on the
-     * frame also ends with a term, the trace session (erl_vm.h 27:322, 29:324). */
+     * return addresses (gather_stacktrace, beam_common.c 25.2.3:776, 27.3.4.1:776, 29.1.1:782).
+     * From 27 on the frame also ends with a term, the trace session
+     * (erl_vm.h 27.3.4.1:322, 29.1.1:324). */
     FRAGMENT_TRACE,        /* 0: return_to_trace */
     FRAGMENT_TIME_TRACE,   /* 1: return_time_trace */
     FRAGMENT_RETURN_TRACE, /* 2: return_trace, exception_trace, call_trace_return */
@@ -53,4 +54,4 @@ struct range_kind {
 };
 
 /* Classify the ranges of a module. Return an entry for each range, to be freed. */
-struct range_kind *range_kinds_new(const char *module, const struct gdb_jit_module *symbols);
+struct range_kind *code_kind_of_ranges(const char *module, const struct gdb_jit_module *symbols);

@@ -132,7 +132,7 @@ void code_parse(struct code *code, struct code_module *module)
     else
         module->unreadable = true;
     if (module->parsed)
-        module->kinds = range_kinds_new(module->name, &module->symbols);
+        module->kinds = code_kind_of_ranges(module->name, &module->symbols);
     code->parsed_bytes += parsed_bytes(module);
     free(bytes);
 }
@@ -173,7 +173,7 @@ struct new_entry {
 };
 
 /* In the old format this entry is added before the VM knows the address of normal_exit
- * (x86/beam_asm.cpp 24:205, 24:285). */
+ * (x86/beam_asm.cpp 24.3.4.4:205, 24.3.4.4:285). */
 static void add_emulator(struct code *code, const struct new_entry *new)
 {
     code->normal_exit = new->normal_exit ? new->normal_exit : code->vm->roots.normal_exit;

@@ -14,7 +14,7 @@
  *                     CouchDB 3.4.2: src/couch/src/couch_db_updater.erl:36,
  *                     src/couch_index/src/couch_index_updater.erl:116
  *   log               #log{status, name, ...}.
- *                     OTP-25.2.3: lib/kernel/src/disk_log.erl:950, lib/kernel/src/disk_log.hrl:149
+ *                     disk_log.erl 25.2.3:950, disk_log.hrl 25.2.3:149
  */
 #include "beam/dictionary_names.h"
 
@@ -252,8 +252,8 @@ static bool find_element(struct dictionary_names *names, uint32_t element, uint6
                            sizeof(*value));
 }
 
-/* header | size | keys, a tuple | values... (erl_map.h 25:38, flatmap_t): at most 32 keys. Larger
- * maps are trees. */
+/* header | size | keys, a tuple | values... (erl_map.h 25.2.3:38, flatmap_t): at most 32 keys.
+ * Larger maps are trees. */
 static bool find_in_map(struct dictionary_names *names, const char *key, uint64_t *value)
 {
     uint64_t map[3], keys[MAP_SMALL_MAP_LIMIT];

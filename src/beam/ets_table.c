@@ -20,7 +20,7 @@ enum {
     PAUSE_NS = 1000000,
 };
 
-bool ets_layout_is_known(const struct layout *layout)
+bool ets_table_layout_is_known(const struct layout *layout)
 {
     const int32_t needed[] = {
         layout->table_fix_count,     layout->table_next,
@@ -150,13 +150,14 @@ static bool read_counters(const struct ets_reader *reader, const uint8_t *bytes,
     size_t size = (size_t)layout->sizeof_table;
     uint64_t count, is_decentralized, counts[COUNTERS];
 
-    if (!walk_part(bytes, size, layout->table_counter_count, 4, &count) || count != COUNTERS ||
-        !walk_part(bytes, size, layout->table_is_decentralized, 1, &is_decentralized) ||
+    if (!process_walk_part(bytes, size, layout->table_counter_count, 4, &count) ||
+        count != COUNTERS ||
+        !process_walk_part(bytes, size, layout->table_is_decentralized, 1, &is_decentralized) ||
         is_decentralized > 1)
         return false;
     entry->has_block = is_decentralized;
     for (int i = 0; i < COUNTERS; i++)
-        if (!walk_part(bytes, size, layout->table_counters + i * WORD, WORD, &counts[i]))
+        if (!process_walk_part(bytes, size, layout->table_counters + i * WORD, WORD, &counts[i]))
             return false;
     if (!is_decentralized)
         set_counts(&entry->table.facts, counts);
@@ -173,15 +174,15 @@ bool ets_entry_read(const struct ets_reader *reader, uint64_t address, struct et
 
     *entry = (struct ets_entry){.address = address};
     if (address % WORD || !memory_read(reader->vm->memory, address, bytes, size) ||
-        !walk_part(bytes, size, layout->table_next, WORD, &entry->next) ||
-        !walk_part(bytes, size, layout->table_prev, WORD, &entry->prev) ||
-        !walk_part(bytes, size, layout->table_identifier, WORD, &entry->identifier) ||
-        !walk_part(bytes, size, layout->table_name, WORD, &table->name) ||
-        !walk_part(bytes, size, layout->table_owner, WORD, &table->owner) ||
-        !walk_part(bytes, size, layout->table_status, 4, &status) ||
-        !walk_part(bytes, size, layout->table_keypos, 4, &keypos) ||
-        !walk_part(bytes, size, layout->table_compress, 1, &compress) ||
-        !walk_part(bytes, size, layout->table_fix_count, WORD, &fixations) ||
+        !process_walk_part(bytes, size, layout->table_next, WORD, &entry->next) ||
+        !process_walk_part(bytes, size, layout->table_prev, WORD, &entry->prev) ||
+        !process_walk_part(bytes, size, layout->table_identifier, WORD, &entry->identifier) ||
+        !process_walk_part(bytes, size, layout->table_name, WORD, &table->name) ||
+        !process_walk_part(bytes, size, layout->table_owner, WORD, &table->owner) ||
+        !process_walk_part(bytes, size, layout->table_status, 4, &status) ||
+        !process_walk_part(bytes, size, layout->table_keypos, 4, &keypos) ||
+        !process_walk_part(bytes, size, layout->table_compress, 1, &compress) ||
+        !process_walk_part(bytes, size, layout->table_fix_count, WORD, &fixations) ||
         !term_is_atom(table->name) || keypos - 1 > INT32_MAX ||
         !read_status(status, &table->facts) || !read_counters(reader, bytes, entry))
         return false;
@@ -228,7 +229,7 @@ static bool read_block(const struct ets_reader *reader, uint64_t table, uint64_t
     if (size > sizeof(bytes) || !memory_read_u64(memory, pointer, &block) ||
         !memory_read(memory, block, bytes, size) ||
         !memory_read_u64(memory, pointer, &block_after) || block_after != block ||
-        !walk_part(bytes, size, layout->counter_snapshot_status, WORD, &status) ||
+        !process_walk_part(bytes, size, layout->counter_snapshot_status, WORD, &status) ||
         status != ERTS_FLXCTR_SNAPSHOT_NOT_ONGOING)
         return false;
     memset(counts, 0, COUNTERS * sizeof(*counts));

@@ -24,7 +24,7 @@ struct ets_entry {
 };
 
 /* True if the layout of tables is known. */
-bool ets_layout_is_known(const struct layout *layout);
+bool ets_table_layout_is_known(const struct layout *layout);
 
 void ets_reader_init(struct ets_reader *reader, struct vm *vm);
 

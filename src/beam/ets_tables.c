@@ -16,7 +16,7 @@ enum {
 
 /* The numbers backwards, as the VM prints a reference of its own (erl_printf_term.c
  * 27.3.4.1:498). */
-void ets_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES])
+void ets_tables_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES])
 {
     snprintf(text, ETS_REFERENCE_BYTES, "#Ref<0.%" PRIu32 ".%" PRIu32 ".%" PRIu32 ">",
              table->reference[2], table->reference[1], table->reference[0]);
@@ -118,7 +118,7 @@ bool ets_tables_each(struct vm *vm, ets_visit visit, void *context, struct ets_c
     struct ets_walk walk = {.tables_left = TABLES_MAX, .reads_left = READS_MAX};
 
     *ret_counts = (struct ets_counts){0};
-    if (!ets_layout_is_known(layout))
+    if (!ets_table_layout_is_known(layout))
         return false;
     ets_reader_init(&walk.reader, vm);
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {

@@ -29,7 +29,7 @@ struct ets_counts {
 
 enum { ETS_REFERENCE_BYTES = 64 };
 /* Write the table's identifier: "#Ref<0.1.2.3>". It must have one. */
-void ets_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES]);
+void ets_tables_reference_text(const struct ets_table *table, char text[ETS_REFERENCE_BYTES]);
 
 typedef void (*ets_visit)(void *context, const struct ets_table *table);
 

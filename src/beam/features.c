@@ -40,14 +40,15 @@ struct features features_of(const struct build *build)
         .counters_may_move = counters_may_move(release),
         /* the sources are at the registers (include/arch_x86_64.h) */
         .saved_top = release >= 25 ? JIT_E_SAVED : JIT_E_SAVED_24,
-        /* jit/x86/instr_bif.cpp 24:381, 25.2.3:386, 27.3.4.1:394, 29:420 */
+        /* jit/x86/instr_bif.cpp 24.3.4.4:381, 25.2.3:386, 27.3.4.1:394, 29.1.1:420 */
         .light_bif_export_in_fcalls = release <= 24,
-        /* jit/x86/beam_asm.cpp 24:642; jit/beam_jit_metadata.cpp 25.2.3:62, 27.3.4.1:62, 29:64 */
+        /* jit/x86/beam_asm.cpp 24.3.4.4:642; jit/beam_jit_metadata.cpp 25.2.3:62, 27.3.4.1:62,
+         * 29.1.1:64 */
         .old_gdb_jit = release <= 24,
         /* Functions of 24 begin at another place. */
         .has_leaf_frames = release >= 25,
         /* {From, Alias, Message, ...} (erl_proc_sig_queue.c 25.2.3:1806, 27.3.4.1:2145), then
-         * {From, Message, Alias} (29:2250) */
+         * {From, Message, Alias} (29.1.1:2250) */
         .alias_message = release >= 28 ? 2 : 3,
         /* proc_queue_signal() (erl_proc_sig_queue.c 25.2.3:942, 27.3.4.1:1148) */
         .unbuffered_process_info = release <= 26,

@@ -167,7 +167,7 @@ static uint32_t add_string(struct builder *builder, const char *text)
 }
 
 /* Copy the text of an atom that the VM has printed with %T (print_atom_name(), erl_printf_term.c
- * 25:216), quoted or not. Returns the position of `end` after it, or NULL if the atom does not
+ * 25.2.3:216), quoted or not. Returns the position of `end` after it, or NULL if the atom does not
  * fit. */
 static const char *take_atom(const char *at, char *text, size_t size, char end)
 {
@@ -199,7 +199,7 @@ static uint32_t add_symbol(struct builder *builder, const char *name)
     at = take_atom(raw, module, sizeof(module), ':');
     if (!at || at[1] == ':' || !(at = take_atom(at + 1, function, sizeof(function), '/')))
         return add_string(builder, raw);
-    mfa_format(module, function, (uint32_t)strtoul(at + 1, NULL, 10), text, sizeof(text));
+    atom_mfa_format(module, function, (uint32_t)strtoul(at + 1, NULL, 10), text, sizeof(text));
     return add_string(builder, text);
 }
 

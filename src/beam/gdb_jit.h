@@ -2,8 +2,9 @@
 /*
  * The list of loaded code that the JIT keeps for debuggers.
  *
- * Every build of the JIT has it (HAVE_GDB_SUPPORT, beam_jit_metadata.cpp 25:62, 27:62, 29:64; OTP
- * 24 has another form, x86/beam_asm.cpp 24:642):
+ * Every build of the JIT has it (HAVE_GDB_SUPPORT,
+ * beam_jit_metadata.cpp 25.2.3:62, 27.3.4.1:62, 29.1.1:64; OTP 24 has another form,
+ * x86/beam_asm.cpp 24.3.4.4:642):
  *
  *   __jit_debug_descriptor            jit_code_entry              symbol file (not an ELF)
  *   u32 version, u32 action     ┌──>  next  ──> ... older         u32 kind

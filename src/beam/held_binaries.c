@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The binaries that a process refers to: those that process_info(binary) lists (erl_bif_info.c
- * 25:2004, 27:2117, 29:2135), each counted once. References to binaries are in linked lists,
- * together with objects of other kinds:
+ * 25.2.3:2004, 27.3.4.1:2117, 29.1.1:2135), each counted once. References to binaries are in linked
+ * lists, together with objects of other kinds:
  *
- *   until 26   header | size | next | Binary * | ...     ProcBin (global.h 25:272)
- *   from 27    header | Binary * | next                  BinRef (erl_bits.h 27:121, 29:135)
+ *   until 26   header | size | next | Binary * | ...   ProcBin (global.h 25.2.3:272)
+ *   from 27    header | Binary * | next                BinRef (erl_bits.h 27.3.4.1:121, 29.1.1:135)
  *
  * Each heap and each heap fragment has such a list. From 25 on there is also a list of the binaries
  * that the process appends to. Some releases omit it (features.omits_writable_binaries), and so
@@ -31,7 +31,7 @@ static bool add_references(struct process_walk *walk, uint64_t address, struct b
     if (next < 0 || (size_t)next + sizeof(*words) > size)
         return false;
     while (address) {
-        if (!walk_read(walk, address, words, size) || !term_is_header(words[0]))
+        if (!process_walk_read(walk, address, words, size) || !term_is_header(words[0]))
             return false;
         if (term_header_kind(words[0]) == kind)
             buffer_put(binaries, &words[old ? 3 : 1], sizeof(*words));
@@ -47,13 +47,13 @@ static bool add_fragments(struct process_walk *walk, struct buffer *binaries)
     uint8_t bytes[FRAGMENT_MAX];
     uint64_t address, first;
 
-    if (!walk_field(walk, layout->process_mbuf, &address) || layout->heap_fragment_mem < 0 ||
-        size > sizeof(bytes))
+    if (!process_walk_field(walk, layout->process_mbuf, &address) ||
+        layout->heap_fragment_mem < 0 || size > sizeof(bytes))
         return false;
     while (address) {
-        if (!walk_read(walk, address, bytes, size) ||
-            !walk_part(bytes, size, layout->heap_fragment_off_heap, 8, &first) ||
-            !walk_part(bytes, size, layout->heap_fragment_next, 8, &address) ||
+        if (!process_walk_read(walk, address, bytes, size) ||
+            !process_walk_part(bytes, size, layout->heap_fragment_off_heap, 8, &first) ||
+            !process_walk_part(bytes, size, layout->heap_fragment_next, 8, &address) ||
             !add_references(walk, first, binaries))
             return false;
     }
@@ -81,8 +81,8 @@ static bool sum_sizes(struct process_walk *walk, struct buffer *binaries, uint64
 
         if (i > 0 && all[i] == all[i - 1])
             continue;
-        if (!walk_read(walk, all[i] + (uint64_t)walk->vm->layout.binary_orig_size, &size,
-                       sizeof(size)))
+        if (!process_walk_read(walk, all[i] + (uint64_t)walk->vm->layout.binary_orig_size, &size,
+                               sizeof(size)))
             return false;
         *sum += size;
     }
@@ -95,16 +95,16 @@ static uint64_t writable_binaries(const struct process_walk *walk)
 
     if (walk->vm->features.omits_writable_binaries)
         return 0;
-    return walk_field(walk, walk->vm->layout.process_wrt_bins, &first) ? first : 0;
+    return process_walk_field(walk, walk->vm->layout.process_wrt_bins, &first) ? first : 0;
 }
 
-bool walk_binaries(struct process_walk *walk, uint64_t *size)
+bool held_binaries_walk(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     struct buffer binaries = {0};
     uint64_t first;
     bool known = layout->binary_orig_size >= 0 &&
-                 walk_field(walk, layout->process_off_heap_first, &first) &&
+                 process_walk_field(walk, layout->process_off_heap_first, &first) &&
                  add_references(walk, first, &binaries) &&
                  add_references(walk, writable_binaries(walk), &binaries) &&
                  add_fragments(walk, &binaries) && sum_sizes(walk, &binaries, size);

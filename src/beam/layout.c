@@ -75,7 +75,7 @@ static void shift_process(struct layout *layout, int32_t from, int32_t distance)
 }
 
 /* Process.frame_pointer comes after htop and stop, and only #ifdef ERLANG_FRAME_POINTERS
- * (erl_process.h 25:1018): not on musl, not on aarch64. Compiled for 25 to 27 and 29. */
+ * (erl_process.h 25.2.3:1018): not on musl, not on aarch64. Compiled for 25 to 27 and 29. */
 static void remove_frame_pointer(struct layout *layout)
 {
     shift_process(layout, layout->process_frame_pointer + 1, -8);
@@ -293,14 +293,14 @@ static struct wire_words words_of(const struct layout *layout, enum sampled_stru
     return words;
 }
 
-struct wire_words sampled_process_words(const struct layout *layout)
+struct wire_words layout_process_words(const struct layout *layout)
 {
     size_t size = (size_t)layout->sizeof_process;
 
     return words_of(layout, PROCESS, size < WIRE_PROCESS_BYTES ? size : WIRE_PROCESS_BYTES);
 }
 
-struct wire_words sampled_scheduler_words(const struct layout *layout)
+struct wire_words layout_scheduler_words(const struct layout *layout)
 {
     return words_of(layout, SCHEDULER, WIRE_SCHEDULER_BYTES);
 }

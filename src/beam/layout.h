@@ -74,5 +74,5 @@ static inline uint64_t layout_word(const uint8_t *bytes, int32_t offset)
 
 /* The words of the VM's structs that a sample contains: those that wire_fields.h lists. */
 
-struct wire_words sampled_process_words(const struct layout *layout);
-struct wire_words sampled_scheduler_words(const struct layout *layout);
+struct wire_words layout_process_words(const struct layout *layout);
+struct wire_words layout_scheduler_words(const struct layout *layout);

@@ -63,7 +63,7 @@ int pid_encoding_read_ports(struct vm *vm, struct pid_encoding *encoding, struct
     return 0;
 }
 
-uint64_t pid_table_index(const struct pid_encoding *encoding, uint64_t term)
+uint64_t pid_encoding_index(const struct pid_encoding *encoding, uint64_t term)
 {
     return encoding->wide ? term >> TAG_IMMED1_SIZE & encoding->pix_mask : term >> 32;
 }
@@ -80,7 +80,8 @@ static uint64_t data_of(const struct pid_encoding *encoding, uint64_t term)
            (pixdata & encoding->pix_cli_mask) << encoding->pix_cli_shift;
 }
 
-bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size)
+bool pid_encoding_format(const struct pid_encoding *encoding, uint64_t term, char *buffer,
+                         size_t size)
 {
     int number_bits = encoding->wide ? 28 : 15;
     uint64_t data = data_of(encoding, term);
@@ -93,7 +94,8 @@ bool pid_format(const struct pid_encoding *encoding, uint64_t term, char *buffer
     return true;
 }
 
-bool port_format(const struct pid_encoding *encoding, uint64_t term, char *buffer, size_t size)
+bool pid_encoding_format_port(const struct pid_encoding *encoding, uint64_t term, char *buffer,
+                              size_t size)
 {
     if (!term_is_port(term))
         return false;

@@ -236,8 +236,8 @@ static bool take_port(struct port_reader *reader, size_t i, struct port_info *po
         .state = (uint32_t)layout_word(bytes, layout->port_state),
         .tasks = (uint32_t)layout_word(bytes, layout->port_sched_flags),
     };
-    if (!port_format(&reader->encoding, port->id, port->text, sizeof(port->text)) ||
-        pid_table_index(&reader->encoding, port->id) != reader->indices[i] ||
+    if (!pid_encoding_format_port(&reader->encoding, port->id, port->text, sizeof(port->text)) ||
+        pid_encoding_index(&reader->encoding, port->id) != reader->indices[i] ||
         port->state & (ERTS_PORT_SFLG_FREE | ERTS_PORT_SFLG_INITIALIZING))
         return false;
     driver_name(reader, layout_word(bytes, layout->port_drv_ptr), port->driver);

@@ -16,7 +16,7 @@
 /* Read a process dictionary. */
 
 /*
- * A linear hash table (erl_process_dict.h 25:25):
+ * A linear hash table (erl_process_dict.h 25.2.3:25):
  *
  *   ProcDict   ... | usedSlots | ... | data[0] | data[1] | ...
  *
@@ -88,8 +88,8 @@ static void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address
     }
 }
 
-/* erts_process_state2status() (erl_process.c 25:9162, 27:9205, 29:9305) */
-enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
+/* erts_process_state2status() (erl_process.c 25.2.3:9162, 27.3.4.1:9205, 29.1.1:9305) */
+enum process_status process_info_status(const struct vm *vm, uint32_t state)
 {
     (void)vm;
     if (state & ERTS_PSFLG_FREE)
@@ -108,12 +108,12 @@ enum process_status process_status_of_state(const struct vm *vm, uint32_t state)
     return STATUS_WAITING;
 }
 
-bool process_state_executes(uint32_t state)
+bool process_info_executes(uint32_t state)
 {
     return state & ERTS_PSFLG_RUNNING;
 }
 
-bool process_state_is_running(uint32_t state)
+bool process_info_is_running(uint32_t state)
 {
     return state & (ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS);
 }
@@ -165,8 +165,8 @@ static void put_initial_call(struct info_reader *reader, uint64_t module, uint64
     const char *function_text = atom_text(reader->atoms, function);
 
     if (module_text && function_text && arity <= 255)
-        mfa_format(module_text, function_text, (uint32_t)arity, reader->info->initial_call,
-                   sizeof(reader->info->initial_call));
+        atom_mfa_format(module_text, function_text, (uint32_t)arity, reader->info->initial_call,
+                        sizeof(reader->info->initial_call));
 }
 
 /* The function that the process was spawned with: module and function are terms, the arity is a
@@ -178,7 +178,7 @@ static void read_initial_call(struct info_reader *reader)
     put_initial_call(reader, field(reader, at), field(reader, at + 8), field(reader, at + 16));
 }
 
-/* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25:746). */
+/* `$initial_call` is {Module, Function, Arity} (proc_lib.erl 25.2.3:746). */
 static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
 {
     const uint64_t triple = 3 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
@@ -190,7 +190,7 @@ static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
 }
 
-/* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25:708). */
+/* `$ancestors` is a list of names and pids, the parent first (proc_lib.erl 25.2.3:708). */
 static void read_ancestors(struct info_reader *reader, uint64_t list)
 {
     struct process_info *info = reader->info;
@@ -252,7 +252,7 @@ bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_enco
         (struct dictionary_names){vm, atoms, encoding, &reader.cache, keys, .info = &read};
     dictionary_names_begin(&reader.names);
     read.id = field(&reader, vm->layout.process_id);
-    if (!pid_format(encoding, read.id, read.pid, sizeof(read.pid)))
+    if (!pid_encoding_format(encoding, read.id, read.pid, sizeof(read.pid)))
         return false;
     read_name(&reader, address);
     read_initial_call(&reader);
@@ -332,10 +332,11 @@ static const char *name_on_stack(struct vm *vm, struct atoms *atoms, const uint8
     return name;
 }
 
-bool application_of_leader(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
-                           uint64_t leader, char *name, size_t size)
+bool process_info_application(struct vm *vm, struct atoms *atoms,
+                              const struct pid_encoding *encoding, uint64_t leader, char *name,
+                              size_t size)
 {
-    uint64_t address = process_table_at(vm, pid_table_index(encoding, leader));
+    uint64_t address = process_table_at(vm, pid_encoding_index(encoding, leader));
     size_t process_size = (size_t)vm->layout.sizeof_process;
     uint8_t bytes[PROCESS_BYTES_MAX];
     struct process_info info;

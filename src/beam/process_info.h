@@ -35,16 +35,16 @@ struct process_info {
 };
 
 /* Status for a state word. Tests the bits in the order of erts_process_state2status()
- * (erl_process.c 27:9205). */
-enum process_status process_status_of_state(const struct vm *vm, uint32_t state);
+ * (erl_process.c 27.3.4.1:9205). */
+enum process_status process_info_status(const struct vm *vm, uint32_t state);
 
 /* True if the process executes on a normal scheduler. The top of its stack and its reductions are
  * then in registers. */
-bool process_state_executes(uint32_t state);
+bool process_info_executes(uint32_t state);
 
 /* True if the process executes on a normal scheduler, or if system tasks such as collections are
  * executed for it there: its stack is changing. */
-bool process_state_is_running(uint32_t state);
+bool process_info_is_running(uint32_t state);
 
 /* Fill *info from `bytes`, a copy of the struct at `address` (layout.sizeof_process bytes). Names
  * that are missing or can't be read are "". `keys`: those of the user for labels, or NULL. False if
@@ -66,5 +66,6 @@ bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *
 /* Write the name of the application to `name`, a buffer of `size` bytes. `leader` is the pid term
  * of the application master. Returns false if `leader` is not an application master, or if it can't
  * be read. */
-bool application_of_leader(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
-                           uint64_t leader, char *name, size_t size);
+bool process_info_application(struct vm *vm, struct atoms *atoms,
+                              const struct pid_encoding *encoding, uint64_t leader, char *name,
+                              size_t size);

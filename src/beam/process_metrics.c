@@ -45,8 +45,8 @@ static bool words_between(uint64_t from, uint64_t to, uint64_t *words)
 }
 
 /* A process at rest has used `reds`. A running process has used REDS_IN - fcalls - virtual_reds
- * more (erts_current_reductions(), beam_common.c 25:2458, 27:2461, 29:2394). These values are
- * unknown for a process on a dirty scheduler. */
+ * more (erts_current_reductions(), beam_common.c 25.2.3:2458, 27.3.4.1:2461, 29.1.1:2394). These
+ * values are unknown for a process on a dirty scheduler. */
 static void read_reductions(const struct metrics_reader *reader,
                             const struct process_registers *registers)
 {
@@ -67,9 +67,9 @@ static void read_reductions(const struct metrics_reader *reader,
 
 /* Sum of the messages in all queues of the process: those that it sees, those on their way to it,
  * and those that others have just sent. From 27 on the VM counts messages between signals of other
- * kinds, so the counts are complete only if there are no such signals (erl_message.h 25:350,
- * 27:377, 29:390). While many processes send at once, messages may also be in buffers; then the
- * length is unknown. */
+ * kinds, so the counts are complete only if there are no such signals (erl_message.h 25.2.3:350,
+ * 27.3.4.1:377, 29.1.1:390). While many processes send at once, messages may also be in buffers;
+ * then the length is unknown. */
 static void read_queue_length(const struct metrics_reader *reader)
 {
     const struct layout *layout = reader->layout;
@@ -146,7 +146,7 @@ static void read_stack(const struct metrics_reader *reader, bool executes,
         metrics_set(reader->metrics, METRIC_STACK, words);
 }
 
-/* gen_gcs has 16 bits (erl_process.h 25:1104, 27:1121, 29:1144). */
+/* gen_gcs has 16 bits (erl_process.h 25.2.3:1104, 27.3.4.1:1121, 29.1.1:1144). */
 static void read_collections(const struct metrics_reader *reader)
 {
     uint64_t words;
@@ -170,7 +170,7 @@ void process_metrics_read(const struct vm *vm, const uint8_t *bytes,
     bool executes;
 
     memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
-    executes = process_state_executes(state);
+    executes = process_info_executes(state);
     *metrics = (struct metrics){0};
     read_reductions(&reader, executes ? registers : NULL);
     read_queue_length(&reader);

@@ -88,7 +88,7 @@ static uint32_t state_of(const struct vm *vm, const uint8_t *bytes)
 
 static bool is_running(const struct process_sweep *sweep, const uint8_t *bytes)
 {
-    return process_state_is_running(state_of(sweep->vm, bytes));
+    return process_info_is_running(state_of(sweep->vm, bytes));
 }
 
 static void visit_process(struct process_sweep *sweep, const struct swept_process *process)
@@ -104,7 +104,7 @@ uint64_t swept_process_id(const struct vm *vm, const struct swept_process *proce
 
 enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process)
 {
-    return process_status_of_state(vm, state_of(vm, process->bytes));
+    return process_info_status(vm, state_of(vm, process->bytes));
 }
 
 /* ---- structs ---- */
@@ -152,7 +152,7 @@ static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes,
 {
     uint64_t id = layout_word(bytes, sweep->vm->layout.process_id);
 
-    return term_is_pid(id) && pid_table_index(&sweep->encoding, id) == index;
+    return term_is_pid(id) && pid_encoding_index(&sweep->encoding, id) == index;
 }
 
 static void read_structs(struct process_sweep *sweep)
@@ -219,7 +219,7 @@ static void read_stacks(struct process_sweep *sweep, struct memory_span *spans, 
 }
 
 /* True if the process has run between two readings. Process.reds grows with each run
- * (erts_schedule(), erl_process.c 29:9700). */
+ * (erts_schedule(), erl_process.c 29.1.1:9700). */
 static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
 {
     const struct layout *layout = &sweep->vm->layout;

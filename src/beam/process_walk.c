@@ -9,7 +9,7 @@
 
 enum { PROCESS_MAX = 4096 /* as in layout_check() */ };
 
-bool walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size)
+bool process_walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size)
 {
     if (!walk->reads)
         return false;
@@ -17,7 +17,8 @@ bool walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t
     return memory_read(walk->vm->memory, address, buffer, size);
 }
 
-bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, uint64_t *value)
+bool process_walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width,
+                       uint64_t *value)
 {
     *value = 0;
     if (offset < 0 || (size_t)offset + width > size)
@@ -26,10 +27,10 @@ bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, 
     return true;
 }
 
-bool walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value)
+bool process_walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value)
 {
-    return walk_part(walk->bytes, (size_t)walk->vm->layout.sizeof_process, offset, sizeof(*value),
-                     value);
+    return process_walk_part(walk->bytes, (size_t)walk->vm->layout.sizeof_process, offset,
+                             sizeof(*value), value);
 }
 
 /* Bytes of argument registers that do not fit into the struct. */
@@ -40,9 +41,10 @@ static bool arguments_size(const struct process_walk *walk, uint64_t *size)
     uint64_t registers, arity;
 
     *size = 0;
-    if (layout->process_def_arg_reg < 0 || !walk_field(walk, layout->process_arg_reg, &registers) ||
-        !walk_part(walk->bytes, (size_t)layout->sizeof_process, layout->process_arity, width,
-                   &arity) ||
+    if (layout->process_def_arg_reg < 0 ||
+        !process_walk_field(walk, layout->process_arg_reg, &registers) ||
+        !process_walk_part(walk->bytes, (size_t)layout->sizeof_process, layout->process_arity,
+                           width, &arity) ||
         arity > 255)
         return false;
     if (registers != walk->address + (uint64_t)layout->process_def_arg_reg)
@@ -59,18 +61,18 @@ static bool specific_size(struct process_walk *walk, uint64_t *size)
     uint64_t address, saved;
 
     *size = 0;
-    if (!walk_field(walk, layout->process_psd, &address))
+    if (!process_walk_field(walk, layout->process_psd, &address))
         return false;
     if (!address)
         return true;
     *size = (uint64_t)layout->sizeof_psd;
     return layout->sizeof_psd >= 0 && layout->psd_data >= 0 &&
-           walk_read(walk, address + (uint64_t)layout->psd_data + SAVED_CALLS, &saved,
-                     sizeof(saved)) &&
+           process_walk_read(walk, address + (uint64_t)layout->psd_data + SAVED_CALLS, &saved,
+                             sizeof(saved)) &&
            saved == 0;
 }
 
-/* PD_SZ2BYTES (erl_process_dict.c 25:62) */
+/* PD_SZ2BYTES (erl_process_dict.c 25.2.3:62) */
 static bool dictionary_size(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -78,12 +80,13 @@ static bool dictionary_size(struct process_walk *walk, uint64_t *size)
     uint32_t room;
 
     *size = 0;
-    if (!walk_field(walk, layout->process_dictionary, &address) ||
+    if (!process_walk_field(walk, layout->process_dictionary, &address) ||
         layout->procdict_array_size < 0 || layout->sizeof_procdict < 0)
         return false;
     if (!address)
         return true;
-    if (!walk_read(walk, address + (uint64_t)layout->procdict_array_size, &room, sizeof(room)) ||
+    if (!process_walk_read(walk, address + (uint64_t)layout->procdict_array_size, &room,
+                           sizeof(room)) ||
         room == 0)
         return false;
     *size = (uint64_t)layout->sizeof_procdict + (room - 1) * (uint64_t)8;
@@ -97,16 +100,16 @@ static bool abandoned_words(const struct process_walk *walk, uint64_t *words)
     uint64_t abandoned, heap, hend;
 
     *words = 0;
-    if (!walk_field(walk, layout->process_abandoned_heap, &abandoned) ||
-        !walk_field(walk, layout->process_heap, &heap) ||
-        !walk_field(walk, layout->process_hend, &hend) || hend < heap)
+    if (!process_walk_field(walk, layout->process_abandoned_heap, &abandoned) ||
+        !process_walk_field(walk, layout->process_heap, &heap) ||
+        !process_walk_field(walk, layout->process_hend, &hend) || hend < heap)
         return false;
     if (abandoned)
         *words = (hend - heap) / 8;
     return true;
 }
 
-/* erts_process_memory() (erl_process_dump.c 25:115, 27:115, 29:117) */
+/* erts_process_memory() (erl_process_dump.c 25.2.3:115, 27.3.4.1:115, 29.1.1:117) */
 static void add_memory(struct process_walk *walk, const struct queued *queued,
                        struct metrics *metrics)
 {
@@ -114,8 +117,8 @@ static void add_memory(struct process_walk *walk, const struct queued *queued,
     uint64_t fragments, abandoned, relations, arguments, specific, dictionary, words;
 
     if (!metrics_know(metrics, METRIC_YOUNG) || !metrics_know(metrics, METRIC_OLD) ||
-        !walk_field(walk, layout->process_mbuf_sz, &fragments) ||
-        !abandoned_words(walk, &abandoned) || !walk_relations(walk, &relations) ||
+        !process_walk_field(walk, layout->process_mbuf_sz, &fragments) ||
+        !abandoned_words(walk, &abandoned) || !relations_walk(walk, &relations) ||
         !arguments_size(walk, &arguments) || !specific_size(walk, &specific) ||
         !dictionary_size(walk, &dictionary))
         return;
@@ -133,7 +136,7 @@ static void add_queue(const struct process_walk *walk, const struct queued *queu
 
     if (!metrics_know(metrics, METRIC_MSGQ))
         metrics_set(metrics, METRIC_MSGQ, queued->messages);
-    if (!walk_field(walk, walk->vm->layout.process_mbuf_sz, &fragments) ||
+    if (!process_walk_field(walk, walk->vm->layout.process_mbuf_sz, &fragments) ||
         metrics_know(metrics, METRIC_HEAP))
         return;
     metrics_set(metrics, METRIC_MBUF, fragments + queued->fragments);
@@ -176,11 +179,11 @@ size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *byte
     struct queued queued = {0};
     uint64_t binaries;
 
-    if (walk_queue(&walk, &queued)) {
+    if (process_walk_queue(&walk, &queued)) {
         add_queue(&walk, &queued, &more);
         add_memory(&walk, &queued, &more);
     }
-    if (walk_binaries(&walk, &binaries))
+    if (held_binaries_walk(&walk, &binaries))
         metrics_set(&more, METRIC_BINARIES, binaries);
     if (is_unchanged(&walk))
         *metrics = more;
@@ -189,7 +192,7 @@ size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *byte
 
 /*
  * The message queue: three lists, which the process joins when it fetches new messages
- * (erl_message.h 25:317, 29:337). Each entry begins as an ErtsMessage:
+ * (erl_message.h 25.2.3:317, 29.1.1:337). Each entry begins as an ErtsMessage:
  *
  *   next | data | m[0], the message | m[1] | m[2] | fragment
  *
@@ -203,7 +206,7 @@ enum {
     FRAGMENT_MAX = 64,
 };
 
-/* erts_used_frag_sz() (erl_message.h 25:610, 27:624) */
+/* erts_used_frag_sz() (erl_message.h 25.2.3:610, 27.3.4.1:624) */
 static bool add_fragments(struct process_walk *walk, uint64_t address, uint64_t *words)
 {
     const struct layout *layout = &walk->vm->layout;
@@ -214,9 +217,9 @@ static bool add_fragments(struct process_walk *walk, uint64_t address, uint64_t 
     if (layout->heap_fragment_mem < 0 || size > sizeof(bytes))
         return false;
     while (address) {
-        if (!walk_read(walk, address, bytes, size) ||
-            !walk_part(bytes, size, layout->heap_fragment_used_size, 8, &used) ||
-            !walk_part(bytes, size, layout->heap_fragment_next, 8, &address))
+        if (!process_walk_read(walk, address, bytes, size) ||
+            !process_walk_part(bytes, size, layout->heap_fragment_used_size, 8, &used) ||
+            !process_walk_part(bytes, size, layout->heap_fragment_next, 8, &address))
             return false;
         *words += used;
     }
@@ -259,13 +262,13 @@ static bool add_list(struct process_walk *walk, int32_t field, struct queued *qu
     uint8_t bytes[MESSAGE_MAX];
     uint64_t address, next, data, message;
 
-    if (!walk_field(walk, field, &address) || layout->message_m < 0 || size > sizeof(bytes))
+    if (!process_walk_field(walk, field, &address) || layout->message_m < 0 || size > sizeof(bytes))
         return false;
     for (; address; address = next) {
-        if (!walk_read(walk, address, bytes, size) ||
-            !walk_part(bytes, size, layout->message_next, 8, &next) ||
-            !walk_part(bytes, size, layout->message_data, 8, &data) ||
-            !walk_part(bytes, size, layout->message_m, 8, &message) || message == 0)
+        if (!process_walk_read(walk, address, bytes, size) ||
+            !process_walk_part(bytes, size, layout->message_next, 8, &next) ||
+            !process_walk_part(bytes, size, layout->message_data, 8, &data) ||
+            !process_walk_part(bytes, size, layout->message_m, 8, &message) || message == 0)
             return false;
         if (!(term_is_header(message) ? add_signal(walk, message, queued)
                                       : add_message(walk, address, data, queued)))
@@ -281,15 +284,15 @@ static bool buffers_are_empty(struct process_walk *walk)
     const struct layout *layout = &walk->vm->layout;
     uint64_t buffers, full;
 
-    if (!walk_field(walk, layout->process_inq_buffers, &buffers) || !buffers)
+    if (!process_walk_field(walk, layout->process_inq_buffers, &buffers) || !buffers)
         return true;
     return layout->queue_buffers_nonempty >= 0 &&
-           walk_read(walk, buffers + (uint64_t)layout->queue_buffers_nonempty, &full,
-                     sizeof(full)) &&
+           process_walk_read(walk, buffers + (uint64_t)layout->queue_buffers_nonempty, &full,
+                             sizeof(full)) &&
            full == 0;
 }
 
-bool walk_queue(struct process_walk *walk, struct queued *queued)
+bool process_walk_queue(struct process_walk *walk, struct queued *queued)
 {
     const struct layout *layout = &walk->vm->layout;
 

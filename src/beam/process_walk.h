@@ -31,15 +31,16 @@ struct process_walk {
 };
 
 /* Read `size` bytes of the target. */
-bool walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size);
+bool process_walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size);
 /* A field of the process struct; false if this release has none, or if its offset is unknown. */
-bool walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value);
+bool process_walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value);
 /* A field of `width` bytes in a copy of `size` bytes of a struct. False as above, or if the field
  * does not lie within the copy. */
-bool walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width, uint64_t *value);
+bool process_walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width,
+                       uint64_t *value);
 
 /* Bytes of links and monitors, as erts_process_memory() counts them. */
-bool walk_relations(struct process_walk *walk, uint64_t *size);
+bool relations_walk(struct process_walk *walk, uint64_t *size);
 
 /* The contents of the message queue. */
 struct queued {
@@ -48,7 +49,7 @@ struct queued {
     uint64_t attached;  /* words in those, and in fragments that are part of a message */
     uint64_t size;      /* bytes, with the structs of the queue */
 };
-bool walk_queue(struct process_walk *walk, struct queued *queued);
+bool process_walk_queue(struct process_walk *walk, struct queued *queued);
 
 /* Bytes of the binaries outside of the process's heap, each counted once. */
-bool walk_binaries(struct process_walk *walk, uint64_t *size);
+bool held_binaries_walk(struct process_walk *walk, uint64_t *size);

@@ -9,7 +9,7 @@
  *
  * Each node is a struct ErtsMonLnkNode__ within a larger struct, `offset` bytes from its start. If
  * several processes hold the larger struct, each counts a part of it (erts_monitor_size(),
- * erts_link_size(), erl_monitor_link.c 25:1180, 29:1205).
+ * erts_link_size(), erl_monitor_link.c 25.2.3:1180, 29.1.1:1205).
  */
 #include "beam/process_walk.h"
 #include "beam/term.h"
@@ -40,12 +40,12 @@ static bool read_kind(struct relation_node *node, const struct layout *layout)
     uint64_t flags, type;
 
     if (layout->relation_type >= 0) {
-        if (!walk_part(node->bytes, node->size, layout->relation_flags, 2, &flags) ||
-            !walk_part(node->bytes, node->size, layout->relation_type, 2, &type))
+        if (!process_walk_part(node->bytes, node->size, layout->relation_flags, 2, &flags) ||
+            !process_walk_part(node->bytes, node->size, layout->relation_type, 2, &type))
             return false;
         node->extended = flags & ERTS_ML_FLG_EXTENDED;
     } else {
-        if (!walk_part(node->bytes, node->size, layout->relation_flags, 4, &flags))
+        if (!process_walk_part(node->bytes, node->size, layout->relation_flags, 4, &flags))
             return false;
         type = flags & ERTS_ML_TYPE_MASK_29;
         node->extended = flags & ERTS_ML_FLG_EXTENDED_29;
@@ -62,8 +62,8 @@ static bool read_node(struct process_walk *walk, uint64_t address, struct relati
     node->address = address;
     node->size = (size_t)layout->sizeof_relation;
     if (layout->sizeof_relation < 0 || node->size > NODE_MAX ||
-        !walk_read(walk, address, node->bytes, node->size) || !read_kind(node, layout) ||
-        !walk_part(node->bytes, node->size, layout->relation_offset, 2, &offset))
+        !process_walk_read(walk, address, node->bytes, node->size) || !read_kind(node, layout) ||
+        !process_walk_part(node->bytes, node->size, layout->relation_offset, 2, &offset))
         return false;
     node->data = address - offset;
     return true;
@@ -71,7 +71,7 @@ static bool read_node(struct process_walk *walk, uint64_t address, struct relati
 
 static bool pointer(const struct relation_node *node, int32_t offset, uint64_t *value)
 {
-    return walk_part(node->bytes, node->size, offset, sizeof(*value), value);
+    return process_walk_part(node->bytes, node->size, offset, sizeof(*value), value);
 }
 
 /* The lowest bit of a node's parent pointer is a flag (ERTS_ML_TPFLG_RED). */
@@ -147,7 +147,8 @@ static bool term_words(struct process_walk *walk, uint64_t term, uint64_t *words
     *words = 0;
     if (!term_is_boxed(term))
         return term_is_immediate(term);
-    if (!walk_read(walk, term_address(term), &header, sizeof(header)) || !term_is_header(header))
+    if (!process_walk_read(walk, term_address(term), &header, sizeof(header)) ||
+        !term_is_header(header))
         return false;
     *words = term_header_words(header) + 1;
     return true;
@@ -164,9 +165,10 @@ static bool link_size(struct process_walk *walk, const struct relation_node *nod
         return true;
     return layout->sizeof_far_link >= 0 && layout->far_link_heap >= 0 &&
            layout->far_link_refc >= 0 &&
-           walk_read(walk, node->data + (uint64_t)layout->far_link_heap, &header, sizeof(header)) &&
-           walk_read(walk, node->data + (uint64_t)layout->far_link_refc, &holders,
-                     sizeof(holders)) &&
+           process_walk_read(walk, node->data + (uint64_t)layout->far_link_heap, &header,
+                             sizeof(header)) &&
+           process_walk_read(walk, node->data + (uint64_t)layout->far_link_refc, &holders,
+                             sizeof(holders)) &&
            shared((uint64_t)layout->sizeof_far_link + term_header_words(header) * 8, holders, size);
 }
 
@@ -185,7 +187,7 @@ static bool extended_words(struct process_walk *walk, const struct relation_node
     for (size_t i = 0; i < (is_far ? sizeof(terms) / sizeof(*terms) : 1); i++) {
         uint64_t term, more;
 
-        if (!walk_part(data, data_size, terms[i], sizeof(term), &term) ||
+        if (!process_walk_part(data, data_size, terms[i], sizeof(term), &term) ||
             !term_words(walk, term, &more))
             return false;
         *words += more;
@@ -203,8 +205,8 @@ static bool monitor_size(struct process_walk *walk, const struct relation_node *
     size_t data_size = (size_t)layout->sizeof_monitor;
 
     if (layout->sizeof_monitor < 0 || data_size > sizeof(data) ||
-        !walk_read(walk, node->data, data, data_size) ||
-        !walk_part(data, data_size, layout->monitor_refc, 4, &holders))
+        !process_walk_read(walk, node->data, data, data_size) ||
+        !process_walk_part(data, data_size, layout->monitor_refc, 4, &holders))
         return false;
     if (node->type == ERTS_MON_TYPE_ALIAS) {
         whole = layout->sizeof_monitor;
@@ -218,15 +220,15 @@ static bool monitor_size(struct process_walk *walk, const struct relation_node *
     return whole > 0 && shared((uint64_t)whole + words * 8, holders, size);
 }
 
-bool walk_relations(struct process_walk *walk, uint64_t *size)
+bool relations_walk(struct process_walk *walk, uint64_t *size)
 {
     const struct layout *layout = &walk->vm->layout;
     uint64_t links, monitors, by_others;
 
     *size = 0;
-    return walk_field(walk, layout->process_links, &links) &&
-           walk_field(walk, layout->process_monitors, &monitors) &&
-           walk_field(walk, layout->process_lt_monitors, &by_others) &&
+    return process_walk_field(walk, layout->process_links, &links) &&
+           process_walk_field(walk, layout->process_monitors, &monitors) &&
+           process_walk_field(walk, layout->process_lt_monitors, &by_others) &&
            tree_size(walk, links, link_size, size) &&
            tree_size(walk, monitors, monitor_size, size) &&
            ring_size(walk, by_others, monitor_size, size);

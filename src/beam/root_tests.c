@@ -51,7 +51,7 @@ static bool data_u32(const struct roots_search *search, uint64_t address, uint32
 }
 
 /* True for a table whose elements have ids with this tag. The element that marks slots "being
- * created" has such an id too (erl_ptab.c 25:357, erts_ptab_init_table). */
+ * created" has such an id too (erl_ptab.c 25.2.3:357, erts_ptab_init_table). */
 static bool is_ptab(const struct roots_search *search, uint64_t address, unsigned int tag)
 {
     const struct layout *layout = search->layout;
@@ -71,13 +71,13 @@ static bool is_ptab(const struct roots_search *search, uint64_t address, unsigne
            memory_read_u64(search->memory, slots + (max - 1) * sizeof(slots), &last);
 }
 
-bool root_is_process_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_process_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     *root = address;
     return is_ptab(search, address, 0x3);
 }
 
-bool root_is_port_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_port_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     *root = address;
     return is_ptab(search, address, 0x7);
@@ -94,7 +94,7 @@ static bool atom_is(const struct roots_search *search, uint64_t table, uint64_t 
 
 /* The first two atoms are the same in all releases (atom.names: "'false' and 'true' must be
  * first"). */
-bool root_is_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;
     uint32_t size, entries;
@@ -130,34 +130,34 @@ static bool is_schedulers(const struct roots_search *search, uint64_t address,
     return true;
 }
 
-bool root_is_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_NORMAL, root);
 }
 
-bool root_is_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
-                                  uint64_t *root)
+bool root_test_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
+                                    uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_DIRTY_CPU, root);
 }
 
-bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
-                                 uint64_t *root)
+bool root_test_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
+                                   uint64_t *root)
 {
     return is_schedulers(search, address, VM_SCHEDULER_DIRTY_IO, root);
 }
 
 /*
- * GDB's JIT interface (gdb manual, "JIT Interface"; beam_jit_metadata.cpp 27:62):
+ * GDB's JIT interface (gdb manual, "JIT Interface"; beam_jit_metadata.cpp 27.3.4.1:62):
  *
  *   descriptor  u32 version = 1 | u32 action | relevant entry * | first entry *
  *   entry       next * | previous * | file * | u64 size of the file
  *
  * New code becomes the first entry, so the head is read again from the target. The `previous`
- * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24:724,
- * beam_jit_metadata.cpp 26:226).
+ * pointer of the first entry is undefined until OTP 27 (x86/beam_asm.cpp 24.3.4.4:724,
+ * beam_jit_metadata.cpp 26.2.1:226).
  */
-bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     uint64_t first, entry[4], next[2];
     uint32_t version, action;
@@ -174,7 +174,7 @@ bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address,
     return memory_read(search->memory, entry[0], next, sizeof(next)) && next[1] == first;
 }
 
-/* struct ranges of beam_ranges.c (25:31), the same in 24 to 29. */
+/* struct ranges of beam_ranges.c (25.2.3:31), the same in 24 to 29. */
 struct ranges {
     uint64_t modules; /* {start, end} pairs in address order */
     int64_t count, allocated;
@@ -211,7 +211,7 @@ static bool is_ordered(const struct roots_search *search, const struct ranges *r
 
 /* Three generations of ranges, then the index of the generation being made and the index of the
  * generation in use. */
-bool root_is_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const uint8_t *data = data_at(search, address, ACTIVE_INDEX + 4);
     struct ranges ranges[CODE_INDICES];
@@ -228,8 +228,8 @@ bool root_is_code_ranges(const struct roots_search *search, uint64_t address, ui
 
 /* A pointer to an ErlNode. The node's name is an atom with an '@', and the node points to its own
  * entry in the distribution. erts_this_dist_entry, declared next to erts_this_node, points to the
- * same entry (erl_node_tables.c 25:50). */
-bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
+ * same entry (erl_node_tables.c 25.2.3:50). */
+bool root_test_this_node(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const struct layout *layout = search->layout;
     uint64_t node, name, entry, variable;
@@ -249,7 +249,7 @@ bool root_is_this_node(const struct roots_search *search, uint64_t address, uint
 }
 
 /* erts_allctrs_info[]. Without a single allocator (+Mea min) it stays unknown. */
-bool root_is_allocators(const struct roots_search *search, uint64_t address, uint64_t *root)
+bool root_test_allocators(const struct roots_search *search, uint64_t address, uint64_t *root)
 {
     const uint8_t *data = data_at(search, address, ALLOCATORS_BYTES);
 

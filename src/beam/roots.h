@@ -39,15 +39,15 @@ int roots_find(struct roots_search *search, struct elf_file *executable, struct 
  * itself, or, for pointers, the value of the variable. */
 typedef bool (*root_test)(const struct roots_search *search, uint64_t address, uint64_t *root);
 
-bool root_is_process_table(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_port_table(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
-                                  uint64_t *root);
-bool root_is_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
-                                 uint64_t *root);
-bool root_is_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_this_node(const struct roots_search *search, uint64_t address, uint64_t *root);
-bool root_is_allocators(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_process_table(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_port_table(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_atom_table(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_schedulers(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_dirty_cpu_schedulers(const struct roots_search *search, uint64_t address,
+                                    uint64_t *root);
+bool root_test_dirty_io_schedulers(const struct roots_search *search, uint64_t address,
+                                   uint64_t *root);
+bool root_test_jit_descriptor(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_code_ranges(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_this_node(const struct roots_search *search, uint64_t address, uint64_t *root);
+bool root_test_allocators(const struct roots_search *search, uint64_t address, uint64_t *root);

@@ -90,7 +90,7 @@ static bool all_run(const struct vm_scheduler *schedulers, uint32_t count)
 
 /* The schedulers of a type are neighbours in memory and numbered from 1. The array ends where the
  * next number is not found. */
-int vm_read_schedulers(struct vm *vm, struct error *error)
+int schedulers_read(struct vm *vm, struct error *error)
 {
     struct vm_scheduler *schedulers = xmalloc(VM_SCHEDULERS_MAX * sizeof(*schedulers));
     uint32_t count = 0, counts[3] = {0};

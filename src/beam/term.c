@@ -130,8 +130,8 @@ static bool write_tuple(struct term_writer *writer, uint64_t address, uint64_t a
     return write_text(writer, "}");
 }
 
-/* header | size | keys, a tuple | values... (erl_map.h 25:38, flatmap_t). The two bits above the
- * kind are 0 for this form. Larger maps are trees, written as "#{...}". */
+/* header | size | keys, a tuple | values... (erl_map.h 25.2.3:38, flatmap_t). The two bits above
+ * the kind are 0 for this form. Larger maps are trees, written as "#{...}". */
 static bool write_map(struct term_writer *writer, uint64_t address, uint64_t header, int depth)
 {
     uint64_t size, keys, key, value;
@@ -270,8 +270,8 @@ static bool write_float(struct term_writer *writer, uint64_t address)
     return true;
 }
 
-/* header | u32 marker | three u32 (erl_term.h 25:738, ErtsORefThing); the numbers are printed from
- * the last to the first. References with more words also hold a pid or a pointer. */
+/* header | u32 marker | three u32 (erl_term.h 25.2.3:738, ErtsORefThing); the numbers are printed
+ * from the last to the first. References with more words also hold a pid or a pointer. */
 static bool write_reference(struct term_writer *writer, uint64_t address, uint64_t words)
 {
     uint32_t numbers[4];
@@ -339,7 +339,7 @@ static bool write_immediate(struct term_writer *writer, uint64_t term)
     }
     if (term_is_port(term))
         return write_text(writer, "#Port<...>");
-    return pid_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
+    return pid_encoding_format(writer->encoding, term, pid, sizeof(pid)) && write_text(writer, pid);
 }
 
 static bool write_term(struct term_writer *writer, uint64_t term, int depth)

@@ -92,8 +92,8 @@ static int examine(struct vm *vm, struct error *error)
 {
     struct elf_file *executable = vm_executable(vm, error);
 
-    if (!executable || vm_choose_layout(vm, executable, error) != 0 ||
-        find_roots(vm, executable, error) != 0 || vm_read_schedulers(vm, error) != 0)
+    if (!executable || vm_check_layout(vm, executable, error) != 0 ||
+        find_roots(vm, executable, error) != 0 || schedulers_read(vm, error) != 0)
         return -1;
     vm->roots.run_queues = 0;
     memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
@@ -114,7 +114,7 @@ static int examine_process(struct vm *vm, struct error *error)
 {
     int identified = vm_identify(vm->pid, &vm->build, error);
 
-    if (identified < 0 || vm_check_permitted(vm->pid, error) != 0)
+    if (identified < 0 || vm_identify_permitted(vm->pid, error) != 0)
         return -1;
     read_executable_path(vm);
     if (!identified)
@@ -329,7 +329,7 @@ static bool add_collections(struct vm *vm, uint64_t address, struct vm_work *wor
     return true;
 }
 
-/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26:9600;
+/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26.2.1:9600;
  * context_switches of its run queue: 25.2.3:9974, 27.3.4.1:10071, 29.1.1:10178) and in
  * garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
 static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
@@ -373,7 +373,7 @@ bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work)
 }
 
 /* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
- * the frame layout is at byte 8 (beam_jit_metadata.cpp 25:62). In its old
+ * the frame layout is at byte 8 (beam_jit_metadata.cpp 25.2.3:62). In its old
  * form this file is {0, normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {

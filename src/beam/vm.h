@@ -87,7 +87,7 @@ struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);
 /* Open the VM of a core file (native/core_file.h). `executable` is the path of its executable here;
  * NULL: the path that it had. ERROR_NO_PROCESS: the core is not of a BEAM; ERROR_UNSUPPORTED as
  * above. */
-struct vm *vm_open_core(const char *path, const char *executable, int assumed_release,
+struct vm *vm_core_open(const char *path, const char *executable, int assumed_release,
                         struct error *error);
 
 void vm_close(struct vm *vm);
@@ -113,7 +113,7 @@ int64_t vm_run_queue_length(struct vm *vm);
 const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
 /* What the VM counts itself. Reductions are those of normal schedulers. Collections of dirty
- * schedulers are among the others if hooks_find_counters() has found their counter. */
+ * schedulers are among the others if dirty_collections_find_counters() has found their counter. */
 enum vm_counter {
     VM_REDUCTIONS,  /* counted when a process leaves its scheduler */
     VM_SWITCHES,    /* how often they began to run a process */

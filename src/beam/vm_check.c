@@ -38,8 +38,8 @@ static uint64_t field(const struct table_check *check, int32_t offset)
     return value;
 }
 
-/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25:1015). During a collection the
- * struct mixes fields of the old and of the new heap. */
+/* [heap, htop) is the heap, [stop, hend) the stack (erl_process.h 25.2.3:1015). During a collection
+ * the struct mixes fields of the old and of the new heap. */
 static bool has_heap(const struct table_check *check)
 {
     const struct layout *layout = &check->vm->layout;
@@ -64,8 +64,8 @@ static void look_at(struct table_check *check, uint64_t index, uint64_t process)
     }
     check->read++;
     id = field(check, layout->process_id);
-    if (pid_format(&check->encoding, id, pid, sizeof(pid)) &&
-        pid_table_index(&check->encoding, id) == index) {
+    if (pid_encoding_format(&check->encoding, id, pid, sizeof(pid)) &&
+        pid_encoding_index(&check->encoding, id) == index) {
         check->with_id++;
         check->has_init |= strcmp(pid, "<0.0.0>") == 0;
     }
@@ -216,7 +216,7 @@ static struct build assumed_build(struct vm *vm)
     return build;
 }
 
-int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error)
+int vm_check_layout(struct vm *vm, struct elf_file *executable, struct error *error)
 {
     const struct build build = assumed_build(vm);
     struct error no_table;

@@ -13,10 +13,10 @@ static int examine(struct vm *vm, const char *executable, struct error *error)
     struct elf_file *file;
     int identified;
 
-    vm->mappings = mappings_of_core(vm->core, executable, error);
+    vm->mappings = core_process_mappings(vm->core, executable, error);
     if (!vm->mappings)
         return -1;
-    vm->memory = memory_of_core(vm->core, vm->mappings);
+    vm->memory = core_process_memory(vm->core, vm->mappings);
     vm->entry = vm->core->entry;
     file = vm_executable(vm, error);
     identified = file ? build_identify(file->fd, &vm->build, error) : -1;
@@ -43,7 +43,7 @@ static void tell_core(const char *path, const struct vm *vm, struct error *error
         error_prefix(error, "core '%s'", path);
 }
 
-struct vm *vm_open_core(const char *path, const char *executable, int assumed_release,
+struct vm *vm_core_open(const char *path, const char *executable, int assumed_release,
                         struct error *error)
 {
     struct core_file *core = core_file_open(path, error);

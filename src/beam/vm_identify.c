@@ -159,7 +159,7 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
 }
 
 /* Opening /proc/PID/mem requires the same right as process_vm_readv(). */
-int vm_check_permitted(pid_t pid, struct error *error)
+int vm_identify_permitted(pid_t pid, struct error *error)
 {
     int fd = open_proc(pid, "mem");
     char what[48];

@@ -11,13 +11,13 @@ int vm_examine(struct vm *vm, struct error *error);
 
 /* Fill vm->features, and vm->layout: from DWARF of the executable or of its debug file, else from
  * the table. */
-int vm_choose_layout(struct vm *vm, struct elf_file *executable, struct error *error);
+int vm_check_layout(struct vm *vm, struct elf_file *executable, struct error *error);
 
 /* Fill vm->schedulers from vm->roots.schedulers. */
-int vm_read_schedulers(struct vm *vm, struct error *error);
+int schedulers_read(struct vm *vm, struct error *error);
 
 /* Compare layout and roots with the live VM. ERROR_UNSUPPORTED: the text says what does not fit. */
 int vm_check(struct vm *vm, struct error *error);
 
 /* Return 0 if this process may read the memory of `pid`, else -1 with error. */
-int vm_check_permitted(pid_t pid, struct error *error);
+int vm_identify_permitted(pid_t pid, struct error *error);

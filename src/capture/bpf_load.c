@@ -28,7 +28,7 @@ static int take_message(enum libbpf_print_level level, const char *format, va_li
     return 0;
 }
 
-void bpf_log_messages(void)
+void bpf_load_log_messages(void)
 {
     libbpf_set_print(take_message);
 }

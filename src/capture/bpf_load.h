@@ -14,7 +14,7 @@ struct bpf_object_skeleton;
 
 /* Pass libbpf's messages to util/log.h: warnings and information as decisions, the rest as details.
  * Call this before any other function of libbpf. */
-void bpf_log_messages(void);
+void bpf_load_log_messages(void);
 
 /* Load an object that is open. Return 0, or -1 with ERROR_PERMISSION or ERROR_UNSUPPORTED. */
 int bpf_load(struct bpf_object_skeleton *skeleton, struct error *error);

@@ -134,7 +134,7 @@ static struct probe_links *attach(struct trial *trial, int count, bool is_return
             .trap = trial->points[i].trap,
         };
     }
-    return probe_attach(trial->calibration.way, getpid(), sites, count, &trial->error);
+    return probe_link_attach(trial->calibration.way, getpid(), sites, count, &trial->error);
 }
 
 static int check_counts(struct trial *trial)
@@ -186,8 +186,8 @@ static void *end_trial(void *argument)
 {
     struct trial *trial = argument;
 
-    probe_detach(trial->returns);
-    probe_detach(trial->entries);
+    probe_link_detach(trial->returns);
+    probe_link_detach(trial->entries);
     calibration_bpf__destroy(trial->skeleton);
     free(trial);
     return NULL;
@@ -220,7 +220,7 @@ static int load(struct trial *trial)
     if (!trial->skeleton)
         return error_set(&trial->error, ERROR_FAILED, "a BPF program can't be opened: %s",
                          strerror(errno));
-    probe_prepare(trial->skeleton->progs.count_hit, trial->calibration.way);
+    probe_link_prepare(trial->skeleton->progs.count_hit, trial->calibration.way);
     return bpf_load(trial->skeleton->skeleton, &trial->error);
 }
 
@@ -277,7 +277,7 @@ int calibrate(struct calibration *calibration, struct error *error)
     struct probe_point points[TRAPS];
     int result = -1;
 
-    bpf_log_messages();
+    bpf_load_log_messages();
     if (mappings && find_points(points, mappings, error) == 0) {
         result = try_way(PROBE_MULTI, points, calibration, error);
         if (result != 0 && error->code != ERROR_PERMISSION) {

@@ -98,7 +98,7 @@ static const struct event_kind kinds[] =
             .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
             .cut = 1 + WIRE_SCHED_UNKNOWN,
-            .parts = event_sched_parts,
+            .parts = event_kind_sched_parts,
         },
         {
             .name = "msg", /* bpf/message.bpf.c */
@@ -251,7 +251,7 @@ uint32_t event_request_histograms(const struct event_request *events, int count,
 void event_kind_want(struct programs *programs, const struct event_kind *kind, enum probe_way way)
 {
     for (int i = 0; i < kind->site_count; i++)
-        probe_prepare(programs_want(programs, kind->sites[i].program), way);
+        probe_link_prepare(programs_want(programs, kind->sites[i].program), way);
 }
 
 const char *const *event_kind_list(void)
@@ -319,7 +319,7 @@ static struct event_part long_part(const struct wire_hit *hit)
                                .values = {[SCHED_LONG] = hit->values[SCHED_LONG]}};
 }
 
-int event_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX])
+int event_kind_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX])
 {
     uint64_t delay = hit->values[SCHED_DELAY], off_queue = hit->values[SCHED_WAIT] - delay;
     int count = 0;

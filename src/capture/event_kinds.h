@@ -123,4 +123,4 @@ const char *event_kind_names(void);
  */
 
 /* Implements event_kind.parts. The first part has the count of the hit. */
-int event_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);
+int event_kind_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX]);

@@ -79,7 +79,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
         event->work.counter =
             vm_counts(options->vm, event->kind->work) ? event->kind->work : VM_REDUCTIONS;
         if (event->work.counter == VM_COLLECTIONS && !options->vm->dirty_gc_info)
-            hooks_find_counters(options->hooks);
+            dirty_collections_find_counters(options->hooks);
         begin_estimates(event);
         event->slot = options->target * (uint32_t)options->count + (uint32_t)i;
         event->histogram = histogram;
@@ -331,9 +331,10 @@ void event_probes_update(struct event_probes *probes)
         estimate_add(&event->hits, (struct estimate_span){ns, (double)window.work.count},
                      represents, hits, hits);
         for (int v = 0; v < EVENT_VALUES; v++) {
-            estimate_add(&event->estimates[v],
-                         (struct estimate_span){ns, event_work_of_value(event, v, &window.work)},
-                         represents, (double)window.values[v], hits);
+            estimate_add(
+                &event->estimates[v],
+                (struct estimate_span){ns, event_totals_work_of_value(event, v, &window.work)},
+                represents, (double)window.values[v], hits);
         }
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);

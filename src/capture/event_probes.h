@@ -79,6 +79,6 @@ void event_probes_begin(struct event_probes *probes);
 
 /* Add what was counted of an event to a summary. For several targets, add each. Histograms and
  * tallies are those of the event's kind, in order. */
-void event_probes_add_summary(const struct event_probes *probes, int event,
+void event_totals_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,
                               struct event_tally *tallies);

@@ -50,4 +50,5 @@ struct event_probes {
 };
 
 /* The work that goes with a value; 0 for one that grows with time. */
-double event_work_of_value(const struct probed_event *event, int value, const struct vm_work *work);
+double event_totals_work_of_value(const struct probed_event *event, int value,
+                                  const struct vm_work *work);

@@ -44,7 +44,7 @@ static int find_symbol(const struct event_target *target, const char *text,
     file = vm_executable(target->vm, error);
     if (!file || hooks_symbol(target->hooks, name, point, error))
         return -1;
-    if (!instruction_begins_at(file, point->address, point->address + offset))
+    if (!native_code_instruction_begins_at(file, point->address, point->address + offset))
         return error_set(error, ERROR_UNSUPPORTED, "no instruction of %s begins at +%s", name,
                          plus + 1);
     point->address += offset;
@@ -84,12 +84,12 @@ static int find_point(const struct event_target *target, uint64_t address,
 
     if (probe_point_for(target->vm->mappings, address, &needs, point, error))
         return -1;
-    if (nop5_check(target->way, point, error) == 0)
+    if (probe_safety_check_nop5(target->way, point, error) == 0)
         return 0;
     needs.no_nop5 = true;
     if (probe_point_for(target->vm->mappings, address, &needs, point, error))
         return -1;
-    return nop5_check(target->way, point, error);
+    return probe_safety_check_nop5(target->way, point, error);
 }
 
 static int add_address(const struct event_target *target, const struct event_request *request,
@@ -150,7 +150,7 @@ static bool add_usdt(void *context, const struct usdt_probe *probe)
     if (search->places->count == EVENT_PLACES_MAX)
         search->result = too_many(search->request, search->error);
     else
-        search->result = nop5_check(search->way, &place.point, search->error);
+        search->result = probe_safety_check_nop5(search->way, &place.point, search->error);
     if (search->result == 0)
         search->places->of[search->places->count++] = place;
     return search->result == 0;

@@ -11,7 +11,8 @@
  * If times are much shorter than windows, this part is about the ratio of both lengths. */
 #define CUT_MOST 0.1
 
-double event_work_of_value(const struct probed_event *event, int value, const struct vm_work *work)
+double event_totals_work_of_value(const struct probed_event *event, int value,
+                                  const struct vm_work *work)
 {
     if (event->kind->by_time >> value & 1)
         return 0;
@@ -47,7 +48,7 @@ static void add_sum(const struct event_probes *probes, const struct probed_event
 {
     const struct estimate *estimate = &event->estimates[value];
     const struct estimate_span all =
-        span_of(probes, event, event_work_of_value(event, value, &event->so_far));
+        span_of(probes, event, event_totals_work_of_value(event, value, &event->so_far));
     uint64_t *error = &summary->errors[value];
     double own = estimate_error(estimate, all) / NORMAL_95_PERCENT;
 
@@ -90,7 +91,7 @@ static void add_histograms(const struct event_probes *probes, const struct probe
     }
 }
 
-void event_probes_add_summary(const struct event_probes *probes, int event,
+void event_totals_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,
                               struct event_tally *tallies)
 {

@@ -89,21 +89,21 @@ static void govern_group(struct probe_group *group, uint64_t *next)
     uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
 
     if (group->open && now - group->charged_time >= CHARGE_TICK) {
-        struct probe_counts counts = group_counts(group);
+        struct probe_counts counts = governor_group_counts(group);
 
-        group_charge(group, now, &counts);
+        governor_group_charge(group, now, &counts);
         if (now - group->first.time >= SECOND &&
             budget_is_continuous(governor->budget, group->number))
-            group_hand_out(group);
+            governor_group_hand_out(group);
     }
     if (!group->open && group->tasks >= TASKS_MAX)
         return;
     switch (budget_order(governor->budget, group->number, now, &until)) {
     case BUDGET_OPEN:
-        group_open(group);
+        governor_group_open(group);
         break;
     case BUDGET_CLOSE:
-        group_close(group);
+        governor_group_close(group);
         *next = now;
         break;
     case BUDGET_WAIT:
@@ -130,7 +130,7 @@ static void close_all(struct governor *governor)
             struct probe_group *group = governor->groups[i];
 
             if (group->open)
-                group_close(group);
+                governor_group_close(group);
             busy |= group->tasks > 0;
         }
         if (busy)
@@ -224,13 +224,13 @@ static void start_group(struct probe_group *group)
     const struct governor_options *options = &group->governor->options;
     struct error error;
 
-    group->charged = group_counts(group);
+    group->charged = governor_group_counts(group);
     group->period = GROUP_FIRST_PERIOD;
     options->callbacks.period(options->callbacks.context, group->number, GROUP_FIRST_PERIOD);
-    if (return_probes_check(group->governor->calibration.way, options->pid, group->sites,
-                            group->count, &error)) {
+    if (probe_safety_check_returns(group->governor->calibration.way, options->pid, group->sites,
+                                   group->count, &error)) {
         group->tried = true;
-        group_refuse(group, &error);
+        governor_group_refuse(group, &error);
     }
 }
 
@@ -303,7 +303,7 @@ void governor_cut(struct governor *governor)
         struct probe_group *group = governor->groups[i];
 
         if (group->open && budget_is_continuous(governor->budget, group->number))
-            group_hand_out(group);
+            governor_group_hand_out(group);
     }
     pthread_mutex_unlock(&governor->lock);
 }

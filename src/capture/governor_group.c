@@ -33,7 +33,7 @@ static struct moment look_at(const struct probe_group *group)
         struct moment now = {.time = clock_ns(CLOCK_MONOTONIC)};
         uint64_t took;
 
-        now.counts = group_counts(group);
+        now.counts = governor_group_counts(group);
         now.work = callbacks->work(callbacks->context, (int)group->number);
         took = clock_ns(CLOCK_MONOTONIC) - now.time;
         if (took < shortest) {
@@ -82,7 +82,7 @@ static void say_window(const struct probe_group *group, const struct governor_wi
                budget_status(governor->budget, group->number).spent_ns / 1e6);
 }
 
-void group_hand_out(struct probe_group *group)
+void governor_group_hand_out(struct probe_group *group)
 {
     struct moment end = look_at(group);
     struct governor_window window = put_window(group, &end, end.time - group->first.time);
@@ -118,11 +118,11 @@ static void set_period(struct probe_group *group)
 static void opened(struct probe_group *group, struct probe_links *links, uint64_t took, double cost)
 {
     struct governor *governor = group->governor;
-    struct probe_counts counts = group_counts(group);
+    struct probe_counts counts = governor_group_counts(group);
     bool continuous;
 
     group->links = links;
-    cost += group_take_cost(group, &counts); /* of hits after the last window */
+    cost += governor_group_take_cost(group, &counts); /* of hits after the last window */
     budget_opened(governor->budget, group->number, clock_ns(CLOCK_MONOTONIC), took, cost);
     continuous = budget_is_continuous(governor->budget, group->number);
     /* The last window may have been much longer, with fewer stacks a second. */
@@ -134,7 +134,7 @@ static void opened(struct probe_group *group, struct probe_links *links, uint64_
     window_log_open(&group->log, group->first.time, continuous);
 }
 
-void group_refuse(struct probe_group *group, const struct error *error)
+void governor_group_refuse(struct probe_group *group, const struct error *error)
 {
     if (error->code != ERROR_NO_PROCESS)
         group->error = *error;
@@ -209,14 +209,14 @@ static void *attach_task(void *argument)
     struct probe_links *links = NULL;
 
     if (is_free)
-        links = probe_attach(governor->calibration.way, governor->options.pid, group->sites,
-                             group->count, &error);
+        links = probe_link_attach(governor->calibration.way, governor->options.pid, group->sites,
+                                  group->count, &error);
     pthread_mutex_lock(&governor->lock);
     if (links)
         opened(group, links, clock_ns(CLOCK_MONOTONIC) - start,
-               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + probe_attach_ns(links)));
+               (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + probe_link_attach_ns(links)));
     else
-        group_refuse(group, &error);
+        governor_group_refuse(group, &error);
     task_done(group);
     pthread_mutex_unlock(&governor->lock);
     free(task);
@@ -234,14 +234,14 @@ static void *detach_task(void *argument)
 
     if (held_by(governor, PROBE_DETACH))
         callbacks->keep(callbacks->context, task->links);
-    apart = probe_detach(task->links);
+    apart = probe_link_detach(task->links);
 
     pthread_mutex_lock(&governor->lock);
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu + apart);
     if (!group->open) {
-        struct probe_counts counts = group_counts(group);
+        struct probe_counts counts = governor_group_counts(group);
 
-        cost += group_take_cost(group, &counts);
+        cost += governor_group_take_cost(group, &counts);
     }
     budget_detached(governor->budget, group->number, cost);
     governor_observe(governor);
@@ -273,7 +273,7 @@ static void start_task(struct probe_group *group, void *(*run)(void *), struct p
     pthread_mutex_lock(&group->governor->lock);
 }
 
-void group_open(struct probe_group *group)
+void governor_group_open(struct probe_group *group)
 {
     governor_observe(group->governor);
     log_detail("windows", "group %u of process %d opens: its probes are being attached",
@@ -281,7 +281,7 @@ void group_open(struct probe_group *group)
     start_task(group, attach_task, NULL);
 }
 
-void group_close(struct probe_group *group)
+void governor_group_close(struct probe_group *group)
 {
     struct governor *governor = group->governor;
     bool continuous = budget_is_continuous(governor->budget, group->number);
@@ -291,7 +291,7 @@ void group_close(struct probe_group *group)
     uint64_t represents;
 
     set_open(group, WIRE_CLOSED);
-    group_charge(group, end.time, &end.counts);
+    governor_group_charge(group, end.time, &end.counts);
     represents = budget_closed(governor->budget, group->number, end.time);
     window_log_close(&group->log, end.time, represents);
     window = put_window(group, &end, continuous ? end.time - group->first.time : represents);
@@ -303,7 +303,7 @@ void group_close(struct probe_group *group)
 /* How far back rates are averaged, in ns of open time. */
 static const double RATE_MEMORY = 50e6;
 
-struct probe_counts group_counts(const struct probe_group *group)
+struct probe_counts governor_group_counts(const struct probe_group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
     struct probe_counts counts;
@@ -324,7 +324,7 @@ static void update_program_ns(struct probe_group *group)
     group->run_time = now;
 }
 
-double group_take_cost(struct probe_group *group, const struct probe_counts *counts)
+double governor_group_take_cost(struct probe_group *group, const struct probe_counts *counts)
 {
     struct governor *governor = group->governor;
     uint64_t runs = counts->runs - group->charged.runs;
@@ -338,7 +338,8 @@ double group_take_cost(struct probe_group *group, const struct probe_counts *cou
     return estimated * cost_factor_get(&governor->cost_factor);
 }
 
-void group_charge(struct probe_group *group, uint64_t now, const struct probe_counts *counts)
+void governor_group_charge(struct probe_group *group, uint64_t now,
+                           const struct probe_counts *counts)
 {
     double time = (double)(now - group->charged_time);
     double runs = (double)(counts->runs - group->charged.runs);
@@ -351,7 +352,8 @@ void group_charge(struct probe_group *group, uint64_t now, const struct probe_co
     group->size_per_second =
         moved_average(group->size_per_second, size / time * 1e9, time, RATE_MEMORY);
     group->charged_time = now;
-    budget_spend(group->governor->budget, group->number, now, group_take_cost(group, counts));
+    budget_spend(group->governor->budget, group->number, now,
+                 governor_group_take_cost(group, counts));
     set_period(group);
 }
 
@@ -374,9 +376,9 @@ void governor_observe(struct governor *governor)
         struct probe_group *group = governor->groups[i];
 
         if (group->open) {
-            struct probe_counts counts = group_counts(group);
+            struct probe_counts counts = governor_group_counts(group);
 
-            group_charge(group, clock_ns(CLOCK_MONOTONIC), &counts);
+            governor_group_charge(group, clock_ns(CLOCK_MONOTONIC), &counts);
         }
     }
     if (!governor_read_target_cpu(governor))

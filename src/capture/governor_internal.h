@@ -82,13 +82,14 @@ struct governor {
 /* ---- costs ---- */
 
 /* What the group's programs have counted so far. */
-struct probe_counts group_counts(const struct probe_group *group);
+struct probe_counts governor_group_counts(const struct probe_group *group);
 
 /* The cost of hits since the last call, in ns. */
-double group_take_cost(struct probe_group *group, const struct probe_counts *counts);
+double governor_group_take_cost(struct probe_group *group, const struct probe_counts *counts);
 
 /* Charge an open group with its cost until `now`. */
-void group_charge(struct probe_group *group, uint64_t now, const struct probe_counts *counts);
+void governor_group_charge(struct probe_group *group, uint64_t now,
+                           const struct probe_counts *counts);
 
 /* Read the target's CPU time. Return false if the target has ended: the last value then stays. */
 bool governor_read_target_cpu(struct governor *governor);
@@ -101,14 +102,14 @@ void governor_observe(struct governor *governor);
 /* ---- groups ---- */
 
 /* Attach the group's probes and open it, or refuse it. A thread of its own does this. */
-void group_open(struct probe_group *group);
+void governor_group_open(struct probe_group *group);
 
 /* Close the group at once. A thread of its own detaches the probes. */
-void group_close(struct probe_group *group);
+void governor_group_close(struct probe_group *group);
 
 /* Refuse a group that can't be attached. */
-void group_refuse(struct probe_group *group, const struct error *error);
+void governor_group_refuse(struct probe_group *group, const struct error *error);
 
 /* Hand out, as a window, what an open group has counted since its window began or since the last
  * call. */
-void group_hand_out(struct probe_group *group);
+void governor_group_hand_out(struct probe_group *group);

@@ -63,7 +63,7 @@ struct probe_point probe_point_in(struct elf_file *file, uint64_t offset)
     uint8_t code[CPU_INSTRUCTION_BYTES_MAX];
 
     snprintf(point.path, sizeof(point.path), "/proc/self/fd/%d", file->fd);
-    point.trap = trap_of_code(code, elf_file_read(file, offset, code, sizeof(code)));
+    point.trap = uprobe_trap_of_code(code, elf_file_read(file, offset, code, sizeof(code)));
     return point;
 }
 
@@ -94,7 +94,7 @@ const char *probe_way_name(enum probe_way way)
     return way == PROBE_MULTI ? "uprobe_multi" : "perf events";
 }
 
-void probe_prepare(struct bpf_program *program, enum probe_way way)
+void probe_link_prepare(struct bpf_program *program, enum probe_way way)
 {
     if (program && way == PROBE_MULTI)
         bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)ATTACH_UPROBE_MULTI);
@@ -105,7 +105,7 @@ static int attach_error(int code, pid_t pid, const struct probe_site *site, stru
     if (code == ESRCH)
         return error_set(error, ERROR_NO_PROCESS, "process %d has ended", (int)pid);
     if (code == EPERM || code == EACCES)
-        return capabilities_refused(capabilities_to_sample(), error, "attach probes");
+        return capabilities_refused(sample_clock_capabilities(), error, "attach probes");
     if (descriptors_ran_out(code, error))
         return -1;
     return error_set(error, ERROR_FAILED, "a probe can't be attached at offset 0x%llx of %s: %s",
@@ -264,8 +264,8 @@ static int attach_all_perf(struct probe_links *links, pid_t pid, const struct pr
     return 0;
 }
 
-struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
-                                 int count, struct error *error)
+struct probe_links *probe_link_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
+                                      int count, struct error *error)
 {
     struct probe_links *links = xcalloc(1, sizeof(*links) + (size_t)count * sizeof(struct link));
     int result = probe_pages_read(sites, count, error);
@@ -280,11 +280,11 @@ struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct pro
         return links;
     }
     log_decision("probes", "attaching failed: %s", error->text);
-    probe_detach(links);
+    probe_link_detach(links);
     return NULL;
 }
 
-uint64_t probe_attach_ns(const struct probe_links *links)
+uint64_t probe_link_attach_ns(const struct probe_links *links)
 {
     return links->attach_ns;
 }
@@ -342,7 +342,7 @@ static void *end_link_apart(void *argument)
 
 /* Each link waits 40 ms or more for the kernel. If links were closed in turn, the traps of the
  * later ones would be hit meanwhile. So all are closed at the same time. */
-uint64_t probe_detach(struct probe_links *links)
+uint64_t probe_link_detach(struct probe_links *links)
 {
     struct end *ends;
     uint64_t cpu_ns = 0;

@@ -28,7 +28,7 @@ enum probe_way {
 };
 
 struct probe_site {
-    const struct bpf_program *program; /* loaded after probe_prepare() */
+    const struct bpf_program *program; /* loaded after probe_link_prepare() */
     const char *path;                  /* the mapped file; borrowed */
     uint64_t file_offset;
     uint64_t semaphore_offset; /* offset in the file, if a USDT probe has a semaphore; else 0 */
@@ -62,18 +62,18 @@ const char *probe_way_name(enum probe_way way);
 
 /* Prepare a program for a way of attaching, as calibration found it. Call this before the program
  * is loaded. */
-void probe_prepare(struct bpf_program *program, enum probe_way way);
+void probe_link_prepare(struct bpf_program *program, enum probe_way way);
 
 struct probe_links;
 
 /* Attach all sites in `pid`, or none. A process that can be left behind reads their code first
  * (capture/probe_pages.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms
  * (Linux 6.18), with 0.1 ms of CPU time. ERROR_NO_PROCESS if the target is gone. */
-struct probe_links *probe_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
-                                 int count, struct error *error);
+struct probe_links *probe_link_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
+                                      int count, struct error *error);
 
 /* The CPU time that attaching took, in ns. The clock of the calling thread does not include it. */
-uint64_t probe_attach_ns(const struct probe_links *links);
+uint64_t probe_link_attach_ns(const struct probe_links *links);
 
 /* Return the descriptors that keep the probes attached, malloc'ed. */
 int *probe_links_fds(const struct probe_links *links, int *ret_count);
@@ -82,4 +82,4 @@ int *probe_links_fds(const struct probe_links *links, int *ret_count);
  * PROBE_MULTI the traps are gone early in this call (0.1 to 10 ms), with PROBE_PERF at its end.
  * Never fails, even if the target is gone. NULL is allowed. Return the CPU time that it took, in
  * ns; the clock of the calling thread does not include it. */
-uint64_t probe_detach(struct probe_links *links);
+uint64_t probe_link_detach(struct probe_links *links);

@@ -51,7 +51,7 @@ static bool leaves_alone(const struct instruction *instruction, const struct pro
 static bool is_cheap(const uint8_t *code, size_t size, bool at_entry,
                      const struct probe_needs *needs)
 {
-    enum trap trap = trap_of_code(code, size);
+    enum trap trap = uprobe_trap_of_code(code, size);
 
     return trap == TRAP_EMULATED || (trap == TRAP_NOP5 && at_entry && !needs->no_nop5);
 }
@@ -75,7 +75,7 @@ static size_t behind_nop5(const uint8_t *code, size_t size)
 {
     size_t place = 0;
 
-    while (place < size && trap_of_code(code + place, size - place) == TRAP_NOP5)
+    while (place < size && uprobe_trap_of_code(code + place, size - place) == TRAP_NOP5)
         place += NOP5_BYTES;
     return place < size ? place : 0;
 }
@@ -115,8 +115,8 @@ uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct pr
     uint64_t start, end, place = 0;
     uint8_t *code;
 
-    if (!native_function_find(file, address, &start, &end) || start != address || end <= start ||
-        end - start > FUNCTION_MAX)
+    if (!native_code_find_function(file, address, &start, &end) || start != address ||
+        end <= start || end - start > FUNCTION_MAX)
         return address;
     code = xmalloc(end - start);
     if (native_code_read(file, start, code, end - start))

@@ -40,7 +40,7 @@ static struct probe_links *attach_to_nop(enum probe_way way, const struct calibr
     if (mappings && probe_point(mappings, (uintptr_t)trap_nop5_of_leaf, &point, error) == 0) {
         site.path = point.path;
         site.file_offset = point.file_offset;
-        links = probe_attach(way, getpid(), &site, 1, error);
+        links = probe_link_attach(way, getpid(), &site, 1, error);
     }
     mappings_free(mappings);
     memory_free(memory);
@@ -57,11 +57,11 @@ static int run(enum probe_way way, const struct calibration_bpf *skeleton, struc
     for (; trial->runs < RUNS; trial->runs++)
         trial->changed += trap_nop5_in_leaf(0x6265616d666c616d ^ trial->runs);
     trial->hits = skeleton->bss->hits;
-    probe_detach(links);
+    probe_link_detach(links);
     return 0;
 }
 
-int nop5_try(enum probe_way way, struct nop5_trial *trial, struct error *error)
+int probe_safety_try_nop5(enum probe_way way, struct nop5_trial *trial, struct error *error)
 {
     struct calibration_bpf *skeleton = calibration_bpf__open();
     int result;
@@ -69,7 +69,7 @@ int nop5_try(enum probe_way way, struct nop5_trial *trial, struct error *error)
     *trial = (struct nop5_trial){0};
     if (!skeleton)
         return error_set(error, ERROR_FAILED, "a BPF program can't be opened");
-    probe_prepare(skeleton->progs.count_hit, way);
+    probe_link_prepare(skeleton->progs.count_hit, way);
     if (calibration_bpf__load(skeleton) == 0)
         result = run(way, skeleton, trial, error);
     else
@@ -78,7 +78,7 @@ int nop5_try(enum probe_way way, struct nop5_trial *trial, struct error *error)
     return result;
 }
 
-bool nop5_is_harmless(const struct nop5_trial *trial)
+bool probe_safety_nop5_is_harmless(const struct nop5_trial *trial)
 {
     return trial->runs > 1 && trial->hits == trial->runs && trial->changed == 0;
 }
@@ -95,7 +95,8 @@ static bool is_harmless_here(enum probe_way way)
 
     pthread_mutex_lock(&lock);
     if (!tried) {
-        harmless = nop5_try(way, &trial, &ignored) == 0 && nop5_is_harmless(&trial);
+        harmless = probe_safety_try_nop5(way, &trial, &ignored) == 0 &&
+                   probe_safety_nop5_is_harmless(&trial);
         log_decision("probes",
                      "a probe on a nop of five bytes %s, by a trial on a function of our own",
                      harmless ? "does no harm on this kernel" : "is not safe on this kernel");
@@ -106,7 +107,8 @@ static bool is_harmless_here(enum probe_way way)
     return result;
 }
 
-int nop5_check(enum probe_way way, const struct probe_point *point, struct error *error)
+int probe_safety_check_nop5(enum probe_way way, const struct probe_point *point,
+                            struct error *error)
 {
     if (point->trap != TRAP_NOP5 || is_harmless_here(way))
         return 0;
@@ -170,7 +172,7 @@ static struct probe_links *attach_at_return(enum probe_way way, pid_t pid,
     if (mappings && probe_point(mappings, (uintptr_t)function_to_probe, &point, &error) == 0) {
         site.path = point.path;
         site.file_offset = point.file_offset;
-        links = probe_attach(way, pid, &site, 1, &error);
+        links = probe_link_attach(way, pid, &site, 1, &error);
     }
     mappings_free(mappings);
     memory_free(memory);
@@ -194,7 +196,7 @@ static bool survives(enum probe_way way, struct calibration_bpf *skeleton, pid_t
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
     }
-    probe_detach(links);
+    probe_link_detach(links);
     return waited && WIFEXITED(status) && WEXITSTATUS(status) == 0 && skeleton->bss->hits == 1;
 }
 
@@ -230,7 +232,7 @@ static bool are_harmless(enum probe_way way)
 
     if (!skeleton)
         return false;
-    probe_prepare(skeleton->progs.count_hit, way);
+    probe_link_prepare(skeleton->progs.count_hit, way);
     if (calibration_bpf__load(skeleton) == 0)
         result = try_with(way, skeleton);
     calibration_bpf__destroy(skeleton);
@@ -248,8 +250,8 @@ static bool has_returns(const struct probe_site *sites, int count)
     return false;
 }
 
-int return_probes_check(enum probe_way way, pid_t pid, const struct probe_site *sites, int count,
-                        struct error *error)
+int probe_safety_check_returns(enum probe_way way, pid_t pid, const struct probe_site *sites,
+                               int count, struct error *error)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool tried, harmless;

@@ -23,14 +23,16 @@ struct nop5_trial {
 };
 
 /* Try it. Takes some 60 ms. Fails where the probe can't be attached. */
-int nop5_try(enum probe_way way, struct nop5_trial *trial, struct error *error);
+int probe_safety_try_nop5(enum probe_way way, struct nop5_trial *trial, struct error *error);
 
 /* True if the probe did no harm. False also if the trial is inconclusive. */
-bool nop5_is_harmless(const struct nop5_trial *trial);
+bool probe_safety_nop5_is_harmless(const struct nop5_trial *trial);
 
 /* Return 0 if a probe at the point does no harm. ERROR_UNSUPPORTED if the point has a nop of five
- * bytes, and nop5_try() did harm or was inconclusive. The first call tries this kernel. */
-int nop5_check(enum probe_way way, const struct probe_point *point, struct error *error);
+ * bytes, and probe_safety_try_nop5() did harm or was inconclusive. The first call tries this
+ * kernel. */
+int probe_safety_check_nop5(enum probe_way way, const struct probe_point *point,
+                            struct error *error);
 
 /*
  * Checks if probes at return may be put into a process that filters its system calls.
@@ -43,5 +45,5 @@ int nop5_check(enum probe_way way, const struct probe_point *point, struct error
  */
 
 /* Return 0 if these sites can be attached to `pid` without harm, else ERROR_UNSUPPORTED. */
-int return_probes_check(enum probe_way way, pid_t pid, const struct probe_site *sites, int count,
-                        struct error *error);
+int probe_safety_check_returns(enum probe_way way, pid_t pid, const struct probe_site *sites,
+                               int count, struct error *error);

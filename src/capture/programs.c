@@ -95,7 +95,7 @@ int programs_open(struct programs *programs, struct error *error)
         return error_set(error, ERROR_FAILED,
                          "this container does not know the host's process ids, which samples "
                          "carry: run beamflame in the host's pid namespace (hostPID: true)");
-    bpf_log_messages();
+    bpf_load_log_messages();
     descriptors_raise();
     programs->cpus = libbpf_num_possible_cpus();
     if (programs->cpus < 1)
@@ -186,7 +186,7 @@ static void leave_out_maps(struct programs *programs)
 static void set_guard(struct programs *programs)
 {
     struct wire_guard guard = {.tick_ns = 1000000000 / programs->options.frequency,
-                               .counts_ns = clock_is_timer(programs->options.clock->name)};
+                               .counts_ns = event_clock_is_timer(programs->options.clock->name)};
     uint32_t key = 0;
 
     bpf_map_update_elem(bpf_map__fd(programs->skeleton->maps.guards), &key, &guard, BPF_ANY);
@@ -229,8 +229,8 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .started = process_identity_boot_ns(&vm->identity),
         .start_stack = vm->identity.start_stack,
         .code_generation_address = code_generation_address,
-        .process_words = sampled_process_words(layout),
-        .scheduler_words = sampled_scheduler_words(layout),
+        .process_words = layout_process_words(layout),
+        .scheduler_words = layout_scheduler_words(layout),
 #define WIRE_FIELD(of, member) .member = (uint16_t)layout->member,
 #define WIRE_OFFSET(member)    .member = (uint16_t)layout->member,
 #include "wire_fields.h"

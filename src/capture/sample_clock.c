@@ -78,7 +78,7 @@ int clock_event_open(const struct clock_event *event, int cpu, uint64_t period)
     return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-uint64_t capabilities_to_sample(void)
+uint64_t sample_clock_capabilities(void)
 {
     uint64_t needed = CAPABILITY(CAP_PERFMON);
     long paranoid;
@@ -91,7 +91,7 @@ uint64_t capabilities_to_sample(void)
 int clock_event_error(const struct clock_event *event, struct error *error)
 {
     if (errno == EACCES || errno == EPERM)
-        return capabilities_refused(capabilities_to_sample(), error, "sample CPUs");
+        return capabilities_refused(sample_clock_capabilities(), error, "sample CPUs");
     if (descriptors_ran_out(errno, error))
         return -1;
     if (errno == ENOENT || errno == EOPNOTSUPP || errno == ENODEV || errno == EINVAL)
@@ -102,7 +102,7 @@ int clock_event_error(const struct clock_event *event, struct error *error)
                      strerror(errno));
 }
 
-bool clock_under_hypervisor(void)
+bool sample_clock_under_hypervisor(void)
 {
     unsigned int eax, ebx, ecx, edx;
 
@@ -188,7 +188,7 @@ int clock_event_period(const struct clock_event *event, uint32_t frequency, uint
     if (check_frequency(frequency, error))
         return -1;
     *ret_period = SECOND / frequency;
-    if (clock_is_timer(event->name))
+    if (event_clock_is_timer(event->name))
         return 0;
     result = counting_begin(&counting, event, error);
     if (!result) {

@@ -44,11 +44,11 @@ int clock_event_open(const struct clock_event *event, int cpu, uint64_t period);
 
 /* What sampling and probes take here, as a set of os/capabilities.h: Debian's kernels want
  * CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2. */
-uint64_t capabilities_to_sample(void);
+uint64_t sample_clock_capabilities(void);
 
 /* Set the error of clock_event_open() from errno. Return -1. */
 int clock_event_error(const struct clock_event *event, struct error *error);
 
 /* True if a hypervisor runs this machine. There, hardware events interrupt late, and by NMIs that
  * are slow. */
-bool clock_under_hypervisor(void);
+bool sample_clock_under_hypervisor(void);

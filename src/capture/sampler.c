@@ -82,7 +82,8 @@ int sampler_start(struct sampler *sampler, struct error *error)
     log_decision("clock", "%s for %s: %u ticks a second on each CPU, one after %llu %s",
                  sampler->clock->name, bpf_program__name(sampler->program), sampler->frequency,
                  (unsigned long long)sampler->period,
-                 clock_is_timer(sampler->clock->name) ? "ns" : "counts, as measured on a busy CPU");
+                 event_clock_is_timer(sampler->clock->name) ? "ns"
+                                                            : "counts, as measured on a busy CPU");
     sampler->links = xcalloc((size_t)cpus, sizeof(struct bpf_link *));
     sampler->clocks = xcalloc((size_t)cpus, sizeof(int));
     for (int cpu = 0; cpu < cpus; cpu++)

@@ -118,8 +118,9 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     selection_log(selection, "processes");
     selection_free(selection);
     view_free(view);
-    return had && !dump->count ? nothing_selected(options, dump->profile, had, "processes", error)
-                               : 0;
+    return had && !dump->count
+               ? suggestion_nothing_selected(options, dump->profile, had, "processes", error)
+               : 0;
 }
 
 static int dump(struct vm *vm, const struct dump_options *options, struct error *error)
@@ -159,7 +160,7 @@ static int dump_live(const struct dump_options *options, struct error *error)
 static int dump_core(const struct dump_options *options, struct error *error)
 {
     struct vm *vm =
-        vm_open_core(options->core, options->executable, options->target.assumed_release, error);
+        vm_core_open(options->core, options->executable, options->target.assumed_release, error);
     int result;
 
     if (!vm)

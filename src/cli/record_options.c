@@ -102,7 +102,7 @@ static int set_clock(void *target, char *name, struct error *error)
     if (!clock)
         return -1;
     ((struct record_options *)target)->session.clock = clock;
-    if (clock->is_hardware && clock_under_hypervisor())
+    if (clock->is_hardware && sample_clock_under_hypervisor())
         message_warning("a hypervisor runs this machine: the interrupts of '%s' come late and are "
                         "slow there; cpu-clock, the default, has neither problem",
                         name);

@@ -70,7 +70,7 @@ static bool compile_one(const Dwarf_Op *op, struct cfi_op *out)
     return false;
 }
 
-bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled)
+bool cfi_tables_compile_expression(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled)
 {
     for (size_t i = 0; i < count; i++) {
         if (!compile_one(&ops[i], &compiled[i]))
@@ -93,7 +93,7 @@ static bool add_expression(struct draft *draft, const Dwarf_Op *ops, size_t coun
 {
     if (count > sizeof(draft->ops) / sizeof(draft->ops[0]) - draft->rule.op_count)
         return false;
-    if (!cfi_expression_compile(ops, count, draft->ops + draft->rule.op_count))
+    if (!cfi_tables_compile_expression(ops, count, draft->ops + draft->rule.op_count))
         return false;
     draft->rule.op_count += (uint16_t)count;
     return true;

@@ -58,7 +58,7 @@ struct cfi_rule {
 };
 
 /* Compile `count` operations into `compiled`. False if one of them is not supported. */
-bool cfi_expression_compile(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled);
+bool cfi_tables_compile_expression(const Dwarf_Op *ops, size_t count, struct cfi_op *compiled);
 
 /* The call-frame information of a file. */
 struct cfi_tables;

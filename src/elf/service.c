@@ -123,7 +123,7 @@ static void describe(Elf *elf, uint32_t number, struct buffer *answer)
     struct elf_opened opened = {
         .file = number,
         .build_id = build_id_of_elf(elf),
-        .has_own_symbols = elf_has_own_symbols(elf),
+        .has_own_symbols = elf_symbols_are_own(elf),
     };
     size_t at = answer->size;
 
@@ -241,7 +241,7 @@ static bool put_probe(void *context, const struct usdt_probe *probe)
 
 static void list_probes(const struct file *file, uint64_t from, struct buffer *answer)
 {
-    elf_probes_each(file->elf, put_probe, &(struct probe_listing){answer, from});
+    usdt_notes_each(file->elf, put_probe, &(struct probe_listing){answer, from});
 }
 
 static void answer_about(struct elf_service *service, const struct elf_request *request,

@@ -264,7 +264,7 @@ static void index_entries(struct elf_symbols *table)
     table->count = kept;
 }
 
-bool elf_has_own_symbols(Elf *elf)
+bool elf_symbols_are_own(Elf *elf)
 {
     GElf_Shdr header;
 
@@ -276,7 +276,7 @@ struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *roo
     struct elf_symbols *symbols = xcalloc(1, sizeof(*symbols));
 
     symbols->elf_room = room;
-    symbols->source = elf_has_own_symbols(elf) ? NATIVE_SYMBOLS_OWN : NATIVE_SYMBOLS_EXPORTED;
+    symbols->source = elf_symbols_are_own(elf) ? NATIVE_SYMBOLS_OWN : NATIVE_SYMBOLS_EXPORTED;
     each_symbol(elf, add_function, symbols);
     if (symbols->source != NATIVE_SYMBOLS_OWN && !add_debug_file(symbols, debug_fd))
         add_debug_data(symbols, elf);

@@ -28,7 +28,7 @@ struct elf_symbol {
 struct elf_symbols;
 
 /* True if the file has a .symtab. */
-bool elf_has_own_symbols(Elf *elf);
+bool elf_symbols_are_own(Elf *elf);
 
 /* Read the symbols. `elf` and `room` are borrowed and must outlive the table; `debug_fd` is the
  * file with the symbols that were split off, which is only read now (-1: none). */

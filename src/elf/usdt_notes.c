@@ -116,7 +116,7 @@ static uint64_t address_of_section(Elf *elf, size_t strings, const char *wanted)
     return 0;
 }
 
-void elf_probes_each(Elf *elf, usdt_visit visit, void *context)
+void usdt_notes_each(Elf *elf, usdt_visit visit, void *context)
 {
     struct notes notes = {.elf = elf, .visit = visit, .context = context};
     Elf_Scn *section = NULL;

@@ -19,4 +19,4 @@ struct usdt_probe {
 
 /* Visit every place of every probe. A visit that returns false ends it. */
 typedef bool (*usdt_visit)(void *context, const struct usdt_probe *probe);
-void elf_probes_each(Elf *elf, usdt_visit visit, void *context);
+void usdt_notes_each(Elf *elf, usdt_visit visit, void *context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The VM's table of BIFs (BifEntry bif_table[], utils/make_tables 25:227, 29:229): the C function
- * of each BIF.
+ * The VM's table of BIFs (BifEntry bif_table[], utils/make_tables 25.2.3:227, 29.1.1:229): the C
+ * function of each BIF.
  *
  * The table is found by its symbol. Without a symbol it is found by its form: the only long run of
  * rows in the executable's writable data that have two atoms, a small arity and two functions each.

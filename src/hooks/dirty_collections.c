@@ -69,7 +69,7 @@ static uint64_t behind_mutex(const struct collection_search *search)
     return found;
 }
 
-void hooks_find_counters(struct hooks *hooks)
+void dirty_collections_find_counters(struct hooks *hooks)
 {
     struct collection_search search = {.passed = {.count = 0}};
     uint64_t collect = hook_address(hooks, HOOK_GC);

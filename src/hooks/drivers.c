@@ -76,7 +76,7 @@ static bool take_port(void *context, uint64_t index, uint64_t port)
 }
 
 /* Loaded drivers are in a linked list. The VM's own (spawn, fd, forker: erts_init_io(), io.c
- * 25:2953)
+ * 25.2.3:2953)
  * are not in it. */
 static void find_drivers(struct drivers *drivers)
 {
@@ -122,7 +122,7 @@ static struct elf_file *file_of(struct vm *vm, uint64_t function, uint64_t *end)
     struct elf_file *file = mapping ? mapping_file(vm->mappings, mapping) : NULL;
     uint64_t start;
 
-    if (file && native_function_find(file, function, &start, end) && start == function)
+    if (file && native_code_find_function(file, function, &start, end) && start == function)
         return file;
     return NULL;
 }

@@ -43,8 +43,9 @@ static uint64_t called_by_fragment(const struct hooks *hooks, const char *name)
 
 /* ---- garbage collection ---- */
 
-/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls) (erl_gc.c 25:879, 27:934, 29:967) calls
- * garbage_collect(p, ERTS_INVALID_HFRAG_PTR, need, objv, nobj, fcalls, 0). */
+/* erts_garbage_collect_nobump(p, need, objv, nobj, fcalls)
+ * (erl_gc.c 25.2.3:879, 27.3.4.1:934, 29.1.1:967) calls garbage_collect(p, ERTS_INVALID_HFRAG_PTR,
+ * need, objv, nobj, fcalls, 0). */
 static bool collects(const struct call_match *match)
 {
     return argument_is_own(match, 0, 0) && argument_is_number(match, 1, ERTS_INVALID_HFRAG_PTR) &&
@@ -77,7 +78,8 @@ static bool takes_process(const struct call_match *match)
 }
 
 /* erlang:hibernate/3 calls erts_hibernate(p, ...), which calls erts_garbage_collect_hibernate(p):
- *     reds = garbage_collect_hibernate(p, 1); BUMP_REDS(p, reds)     (erl_gc.c 27:1137, 29:1129) */
+ *     reds = garbage_collect_hibernate(p, 1); BUMP_REDS(p, reds)
+ *                                             (erl_gc.c 27.3.4.1:1137, 29.1.1:1129) */
 static void find_collect_hibernate(struct hooks *hooks, struct function_set *found)
 {
     struct function_set hibernate = {.count = 0}, called = {.count = 0};
@@ -97,8 +99,8 @@ static void find_collect_hibernate(struct hooks *hooks, struct function_set *fou
     }
 }
 
-/* setelement_3(p, args) (bif.c 25:2923, 27:2709, 29:2976) allocates with HAlloc(p, size), which
- * calls erts_heap_alloc(p, size, 0) if the heap is full. */
+/* setelement_3(p, args) (bif.c 25.2.3:2923, 27.3.4.1:2709, 29.1.1:2976) allocates with HAlloc(p,
+ * size), which calls erts_heap_alloc(p, size, 0) if the heap is full. */
 static bool allocates(const struct call_match *match)
 {
     return argument_is_own(match, 0, 0) && argument_is_number(match, 2, 0);
@@ -123,9 +125,9 @@ static void find_fragment(struct hooks *hooks, struct function_set *found)
 
 /* ---- messages ---- */
 
-/* erts_queue_proc_message(sender, receiver, locks, message, term) (erl_message.c 25:538, 27:538,
- * 29:532) stores ERL_MESSAGE_TERM(message) = term and ERL_MESSAGE_FROM(message) =
- * sender->common.id, words 0 and 2 of m[]. */
+/* erts_queue_proc_message(sender, receiver, locks, message, term)
+ * (erl_message.c 25.2.3:538, 27.3.4.1:538, 29.1.1:532) stores ERL_MESSAGE_TERM(message) = term and
+ * ERL_MESSAGE_FROM(message) = sender->common.id, words 0 and 2 of m[]. */
 static bool stores_term(const struct store_match *match)
 {
     return flow_is_register(match->address, own_argument(3), match->hooks->vm->layout.message_m) &&
@@ -211,8 +213,9 @@ static void search_offers(struct hooks *hooks, uint64_t function, struct functio
         hook_search_function(hooks, queue.functions[i], offers_passed_on, 0, found);
 }
 
-/* queue_messages(from, to, locks, first, last, count) (erl_message.c 25:378, 27:378, 29:372) begins
- * with erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last, NULL, count). The
+/* queue_messages(from, to, locks, first, last, count)
+ * (erl_message.c 25.2.3:378, 27.3.4.1:378, 29.1.1:372) begins with
+ * erts_proc_sig_queue_try_enqueue_to_buffer(from, to, locks, first, last, NULL, count). The
  * searches from HOOK_SEND and from HOOK_SEND_MANY must both find the function. */
 static void find_queue(struct hooks *hooks, struct function_set *found)
 {
@@ -229,8 +232,9 @@ static void find_queue(struct hooks *hooks, struct function_set *found)
 }
 
 /* Code of a receive calls beam_jit_remove_message(c_p, FCALLS, HTOP, E, active_code_ix). No other
- * function gets these arguments (x86/instr_msg.cpp 25:290, 27:244, 29:250). Heap top and stack are
- * in their registers, or an earlier call made the code reload them from the process. */
+ * function gets these arguments (x86/instr_msg.cpp 25.2.3:290, 27.3.4.1:244, 29.1.1:250). Heap top
+ * and stack are in their registers, or an earlier call made the code reload them from the process.
+ */
 static bool removes_message(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;
@@ -270,8 +274,9 @@ static void find_receive(struct hooks *hooks, struct function_set *found)
                   &(struct place_search){hooks, NULL, removes_message, found});
 }
 
-/* enif_make_copy(env, term) (erl_nif.c 25:1105, 29:1194) has make_copy() inline (29:843), which
- * calls copy_struct_x(term, size_object(term), &hp, &env->proc->off_heap, NULL, NULL). */
+/* enif_make_copy(env, term) (erl_nif.c 25.2.3:1105, 29.1.1:1194) has make_copy() inline
+ * (29.1.1:843), which calls copy_struct_x(term, size_object(term), &hp, &env->proc->off_heap, NULL,
+ * NULL). */
 static bool copies_term(const struct call_match *match)
 {
     const struct layout *layout = &match->hooks->vm->layout;
@@ -300,8 +305,8 @@ static bool argument_is_word(const struct call_match *match, unsigned int index,
     return flow_is_field(match->flow, argument(match, index), own_argument(1), offset);
 }
 
-/* spawn_3(p, args) (bif.c 25:80, 29:90) calls erl_create_process(p, args[0], args[1], args[2],
- * &so). */
+/* spawn_3(p, args) (bif.c 25.2.3:80, 29.1.1:90) calls erl_create_process(p, args[0], args[1],
+ * args[2], &so). */
 static bool creates_process(const struct call_match *match)
 {
     return argument_is_own(match, 0, 0) && argument_is_word(match, 1, 0) &&
@@ -317,9 +322,9 @@ static void find_create(struct hooks *hooks, struct function_set *found)
         hook_search_function(hooks, bif->implementation, creates_process, 0, found);
 }
 
-/* The JIT's stubs at the root of each stack (x86/instr_common.cpp 25:232, 27:266, 29:268):
- * normal_exit calls erts_do_exit_process(c_p, am_normal), continue_exit calls
- * erts_continue_exit_process(c_p). */
+/* The JIT's stubs at the root of each stack
+ * (x86/instr_common.cpp 25.2.3:232, 27.3.4.1:266, 29.1.1:268): normal_exit calls
+ * erts_do_exit_process(c_p, am_normal), continue_exit calls erts_continue_exit_process(c_p). */
 static bool exits_normally(const struct call_match *match)
 {
     struct flow_value reason = argument(match, 1);

@@ -5,7 +5,7 @@
 
 /* ---- the scheduler loop ----
  *
- * process_main (x86/process_main.cpp 25:52, 27:52, 29:54): c_p = 0; loop: ...
+ * process_main (x86/process_main.cpp 25.2.3:52, 27.3.4.1:52, 29.1.1:54): c_p = 0; loop: ...
  * c_p = erts_schedule(0, c_p, reds); ... copy_in_registers(c_p, registers); ... */
 
 /* A call with the process that the function at `detail` returned, and with the X registers, which
@@ -57,7 +57,7 @@ void hook_find_copy_in(struct hooks *hooks, struct function_set *found)
 /* ---- waking ----
  *
  * Functions that queue a message or another signal do this (erl_message.c, erl_proc_sig_queue.h
- * 25:1862, 29:2063):
+ * 25.2.3:1862, 29.1.1:2063):
  *     state = p->state;
  *     if (...) erts_schedule_process(p, state, locks);
  *     if (...) erts_proc_sys_schedule(p, state, 0 or ERTS_PSFLG_ACTIVE);
@@ -195,9 +195,9 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
 
 /* ---- dirty schedulers ----
  *
- * erts_dirty_process_main(esdp) (beam_common.c 25:56, 29:61) is the only C function that calls
- * erts_schedule(). It calls both erts_call_dirty_nif() and erts_call_dirty_bif() with (esdp, c_p,
- * c_p->i, esdp->registers->x_reg_array). */
+ * erts_dirty_process_main(esdp) (beam_common.c 25.2.3:56, 29.1.1:61) is the only C function that
+ * calls erts_schedule(). It calls both erts_call_dirty_nif() and erts_call_dirty_bif() with (esdp,
+ * c_p, c_p->i, esdp->registers->x_reg_array). */
 
 static bool runs_dirty(const struct call_match *match)
 {
@@ -253,7 +253,7 @@ void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found)
 
 /* ---- calls of erts_schedule(esdp, p, reds) ---- */
 
-/* handle_aux_work(&esdp->aux_work_data, aux_work, 0)      (erl_process.c 25:9693, 27:9764) */
+/* handle_aux_work(&esdp->aux_work_data, aux_work, 0) (erl_process.c 25.2.3:9693, 27.3.4.1:9764) */
 static bool handles_aux_work(const struct call_match *match)
 {
     struct flow_value data = argument(match, 0);
@@ -283,8 +283,8 @@ void hook_find_aux_work(struct hooks *hooks, struct function_set *found)
             function_set_add(found, called.functions[i]);
 }
 
-/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)      (erl_process.c 25:9783, 27:9854). No
- * other call passes the lowest possible time. */
+/* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)
+ * (erl_process.c 25.2.3:9783, 27.3.4.1:9854). No other call passes the lowest possible time. */
 static bool checks_io(const struct call_match *match)
 {
     return argument_is_number(match, 1, INT64_MIN) && argument_is_number(match, 2, 0);
@@ -326,8 +326,8 @@ static bool is_same(struct flow_value a, struct flow_value b)
 }
 
 /* full_sweep_heaps(p, live_hf_end, hibernate, n_heap, n_htop, oh, oh_size, objv, nobj): the heap is
- * new, so n_heap and n_htop are the same pointer (erl_gc.c 25:1848, 27:1924). The compiler may drop
- * a parameter for which all callers pass the same value, here `hibernate`. */
+ * new, so n_heap and n_htop are the same pointer (erl_gc.c 25.2.3:1848, 27.3.4.1:1924). The
+ * compiler may drop a parameter for which all callers pass the same value, here `hibernate`. */
 static bool sweeps_to_new_heap(const struct call_match *match)
 {
     for (unsigned int i = 2; i <= 3; i++)

@@ -201,7 +201,7 @@ int hooks_nif(struct hooks *hooks, const char *module, const char *function, uin
 
     if (code_refresh(hooks->code, error) != 0)
         return -1;
-    mfa_format(module, function, arity, search.symbol, sizeof(search.symbol));
+    atom_mfa_format(module, function, arity, search.symbol, sizeof(search.symbol));
     code_each(hooks->code, module, look_at_stub, &search);
     if (search.address) {
         log_decision("hooks", "%s at 0x%llx: by the stub that calls it", search.symbol,
@@ -249,7 +249,7 @@ bool hook_code(const struct hooks *hooks, uint64_t function, struct flow_code *c
 {
     *code = (struct flow_code){
         .parser = hooks->executable->parser, .read = read_native, .context = (void *)hooks};
-    return native_function_find(hooks->executable, function, &code->start, &code->end) &&
+    return native_code_find_function(hooks->executable, function, &code->start, &code->end) &&
            code->start == function;
 }
 
@@ -269,7 +269,7 @@ static bool is_function(const struct hooks *hooks, uint64_t address)
 {
     uint64_t start, end;
 
-    return native_function_find(hooks->executable, address, &start, &end) && start == address;
+    return native_code_find_function(hooks->executable, address, &start, &end) && start == address;
 }
 
 /* ---- calls ---- */
@@ -363,7 +363,7 @@ static bool look_at_caller(void *context, uint64_t address)
     struct function_set called = {.count = 0};
     uint64_t start, end;
 
-    if (!native_function_find(search->hooks->executable, address, &start, &end))
+    if (!native_code_find_function(search->hooks->executable, address, &start, &end))
         return true;
     hook_search_function(search->hooks, start, any_call_of, search->function, &called);
     if (called.count)
@@ -382,7 +382,7 @@ uint64_t hook_next_function(const struct hooks *hooks, uint64_t function)
 {
     uint64_t start, end;
 
-    return native_function_find(hooks->executable, function, &start, &end) ? end : 0;
+    return native_code_find_function(hooks->executable, function, &start, &end) ? end : 0;
 }
 
 bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *stub)
@@ -390,5 +390,5 @@ bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *st
     uint8_t bytes[JIT_NIF_STUB_BYTES];
 
     return memory_read(memory, function, bytes, sizeof(bytes)) &&
-           jit_is_nif_stub(bytes, &stub->called, &stub->dirty);
+           jit_code_is_nif_stub(bytes, &stub->called, &stub->dirty);
 }

@@ -87,7 +87,7 @@ void hooks_free(struct hooks *hooks);
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error);
 
 /* Find the counters of the VM that only its code leads to: vm->dirty_gc_info. */
-void hooks_find_counters(struct hooks *hooks);
+void dirty_collections_find_counters(struct hooks *hooks);
 
 /* Find the C function of a BIF (Eterm f(p, args, I)); for a dirty BIF, the function that runs on
  * the dirty scheduler. The VM compiles calls of some guard BIFs into other code (erlang:length/1,
@@ -105,7 +105,8 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
 
 /*
  * The stub that replaces the code of an Erlang function when a NIF is loaded for it. The stub
- * contains the address of the C function (x86/instr_bif.cpp emit_call_nif, 25:967, 29:1059).
+ * contains the address of the C function (x86/instr_bif.cpp
+ * emit_call_nif, 25.2.3:967, 29.1.1:1059).
  */
 
 struct nif_stub {

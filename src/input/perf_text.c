@@ -72,7 +72,7 @@ static event_id define(struct perf_text *perf, const struct seen_event *seen)
         event.values[0].unit = perf->header.unit;
     } else if (!perf->header.own && seen->has_period) {
         value = "period";
-        event.values[0].unit = clock_is_timer(seen->name) ? UNIT_NS : UNIT_COUNT;
+        event.values[0].unit = event_clock_is_timer(seen->name) ? UNIT_NS : UNIT_COUNT;
     }
     event.name = profile_string_z(profile, seen->name);
     event.values[0].name = profile_string_z(profile, value);

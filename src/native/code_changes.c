@@ -26,7 +26,7 @@ struct comparing {
 
 bool code_change_is_breakpoint(const struct code_change *change)
 {
-    return trap_is_breakpoint(change->in_memory, change->size);
+    return uprobe_trap_is_breakpoint(change->in_memory, change->size);
 }
 
 /* Report the bytes [from, to) of the block at `address`. */
@@ -108,8 +108,8 @@ static bool is_of_file(const struct mapping *mapping)
            strncmp(mapping->path, "/memfd:", 7) != 0;
 }
 
-struct code_comparison code_compare(struct mappings *mappings, struct memory *memory,
-                                    code_change_each each, void *context)
+struct code_comparison code_changes_compare(struct mappings *mappings, struct memory *memory,
+                                            code_change_each each, void *context)
 {
     struct comparing *comparing = xcalloc(1, sizeof(*comparing));
     struct code_comparison result;

@@ -38,8 +38,8 @@ struct code_comparison {
  * order, with a change that is valid during the call. A change that crosses a block of the
  * comparison counts as two. */
 typedef void (*code_change_each)(void *context, const struct code_change *change);
-struct code_comparison code_compare(struct mappings *mappings, struct memory *memory,
-                                    code_change_each each, void *context);
+struct code_comparison code_changes_compare(struct mappings *mappings, struct memory *memory,
+                                            code_change_each each, void *context);
 
 /* True if the change is a breakpoint. */
 bool code_change_is_breakpoint(const struct code_change *change);

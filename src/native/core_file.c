@@ -135,8 +135,8 @@ static void add_thread(struct core_file *core, struct cursor status)
     size_t size = (size_t)(status.end - status.at);
 
     if (size < STATUS_REGISTERS ||
-        !core_registers_read(status.at + STATUS_REGISTERS, size - STATUS_REGISTERS,
-                             thread.registers, &thread.thread_pointer))
+        !cpu_read_core_registers(status.at + STATUS_REGISTERS, size - STATUS_REGISTERS,
+                                 thread.registers, &thread.thread_pointer))
         return;
     memcpy(&thread.signal, status.at + STATUS_SIGNAL, sizeof(thread.signal));
     memcpy(&thread.tid, status.at + STATUS_TID, sizeof(thread.tid));

@@ -287,8 +287,8 @@ static int add_all(struct maker *maker, const struct file_group *own, struct err
     return 0;
 }
 
-struct mappings *mappings_of_core(const struct core_file *core, const char *executable,
-                                  struct error *error)
+struct mappings *core_process_mappings(const struct core_file *core, const char *executable,
+                                       struct error *error)
 {
     struct maker maker = {.core = core, .executable = executable};
     struct mappings *mappings = NULL;
@@ -356,7 +356,7 @@ static void free_memory(struct memory *memory)
     free(memory);
 }
 
-struct memory *memory_of_core(const struct core_file *core, struct mappings *mappings)
+struct memory *core_process_memory(const struct core_file *core, struct mappings *mappings)
 {
     struct core_memory *memory = xcalloc(1, sizeof(*memory));
 

@@ -17,9 +17,9 @@
 /* `executable`: its path on this machine; NULL: the path that it had. `core` is borrowed. NULL with
  * error if the core does not list the mapped files, or the executable can't be opened or is not the
  * one of the core. */
-struct mappings *mappings_of_core(const struct core_file *core, const char *executable,
-                                  struct error *error);
+struct mappings *core_process_mappings(const struct core_file *core, const char *executable,
+                                       struct error *error);
 
 /* Both are borrowed. Memory that the core does not have is read from the files, except in writable
  * segments. */
-struct memory *memory_of_core(const struct core_file *core, struct mappings *mappings);
+struct memory *core_process_memory(const struct core_file *core, struct mappings *mappings);

@@ -253,7 +253,7 @@ static bool is_like(const char *os_release, const char *word)
     return false;
 }
 
-const char *debug_package_of_release(const char *os_release)
+const char *debug_file_package_of_release(const char *os_release)
 {
     static const char *const packages[][2] = {
         {"debian", "erlang-base-dbgsym"},
@@ -298,7 +298,7 @@ static const char *package_of(const struct elf_file *file)
     release = xcalloc(1, sizeof(*release));
     snprintf(release->root, sizeof(release->root), "%s", file->root);
     if (run_patiently(read_os_release, free, release)) {
-        package = debug_package_of_release(release->text);
+        package = debug_file_package_of_release(release->text);
         free(release);
     } else if (errno == EBUSY) {
         note_silence(file->root, OS_RELEASE);
@@ -306,7 +306,7 @@ static const char *package_of(const struct elf_file *file)
     return package;
 }
 
-void debug_advice(const struct elf_file *file, char *text, size_t size)
+void debug_file_advice(const struct elf_file *file, char *text, size_t size)
 {
     const char *package = package_of(file);
     const struct build_id_text id = build_id_text(&file->build_id);

@@ -27,8 +27,8 @@ int debug_file_open(const struct elf_file *file);
 
 /* Return the package with the debug symbols of the Erlang VM of a distribution, by the text of its
  * os-release; NULL if unknown. */
-const char *debug_package_of_release(const char *os_release);
+const char *debug_file_package_of_release(const char *os_release);
 
 /* Write how to get the symbols of `file`, the executable of a VM: a package, and the path where
  * they are searched for. */
-void debug_advice(const struct elf_file *file, char *text, size_t size);
+void debug_file_advice(const struct elf_file *file, char *text, size_t size);

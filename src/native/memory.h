@@ -58,7 +58,7 @@ static inline void memory_watch_lock(struct memory *memory, memory_lock_look is_
 
 /* Return the thread that is in a read that only the end of the program ends if the process delays
  * it, and the process; 0 if there is none. */
-pid_t memory_reader(pid_t *ret_process);
+pid_t memory_process_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */
 void memory_free(struct memory *memory);

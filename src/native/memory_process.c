@@ -257,7 +257,7 @@ static void read_all_at_once(pid_t pid, struct memory_span *spans, size_t count)
     wait_end();
 }
 
-pid_t memory_reader(pid_t *ret_process)
+pid_t memory_process_reader(pid_t *ret_process)
 {
     *ret_process = read_pid;
     return reader;

@@ -95,13 +95,13 @@ static bool is_reached(struct parser *parser, struct code_bytes code, uint64_t a
     return code.address == address && code.size > 0;
 }
 
-bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address)
+bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address)
 {
     uint64_t start, end;
     bool begins = false;
     uint8_t *code;
 
-    if (!native_function_find(file, function, &start, &end) || start != function ||
+    if (!native_code_find_function(file, function, &start, &end) || start != function ||
         address < start || address >= end || end - start > FUNCTION_BYTES_MAX)
         return false;
     code = xmalloc(end - start);
@@ -169,7 +169,8 @@ static uint64_t start_at(const uint8_t *table, uint64_t address, size_t index)
     return address + (uint64_t)(int64_t)offset;
 }
 
-bool native_function_find(struct elf_file *file, uint64_t address, uint64_t *start, uint64_t *end)
+bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
+                               uint64_t *end)
 {
     uint64_t section, wanted = address - file->bias;
     size_t low = 0, high, count;

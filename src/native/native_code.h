@@ -22,7 +22,7 @@ void native_code_callers(struct elf_file *file, uint64_t function, native_call_v
 
 /* True if `address` is the start of an instruction of the function that starts at `function`. A
  * breakpoint anywhere else would change what the code does. Both are target addresses. */
-bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address);
+bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address);
 
 /*
  * Finds function boundaries without symbols. The table of .eh_frame_hdr, which stripped binaries
@@ -31,4 +31,5 @@ bool instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t ad
 
 /* Find the start of the function that contains `address`, and the start of the next function (0 if
  * it is the last). All are target addresses. False if the function is unknown. */
-bool native_function_find(struct elf_file *file, uint64_t address, uint64_t *start, uint64_t *end);
+bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
+                               uint64_t *end);

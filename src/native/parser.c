@@ -225,7 +225,8 @@ static int receive(struct parser *parser, struct buffer *answer)
 static int exchange(struct parser *parser, const struct elf_request *request, const char *text,
                     int file, struct buffer *answer)
 {
-    return parser_send(parser->socket, request, text, file) ? receive(parser, answer) : EPIPE;
+    return parser_process_send(parser->socket, request, text, file) ? receive(parser, answer)
+                                                                    : EPIPE;
 }
 
 static bool ask_child(struct parser *parser, const struct elf_request *request, const char *text,

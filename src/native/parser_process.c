@@ -25,7 +25,7 @@ enum {
     SOCKET = 3,
 };
 
-bool parser_send(int socket, const struct elf_request *request, const char *text, int file)
+bool parser_process_send(int socket, const struct elf_request *request, const char *text, int file)
 {
     struct elf_request sent = *request;
     struct iovec parts[] = {{&sent, sizeof(sent)}, {(char *)text, request->text_bytes}};
@@ -76,7 +76,7 @@ struct received {
     int fd;
 };
 
-/* Take the descriptor that comes in a socket (parser_send()); -1 if there is none. */
+/* Take the descriptor that comes in a socket (parser_process_send()); -1 if there is none. */
 static int take_file(int socket)
 {
     int fd = descriptor_receive(socket);

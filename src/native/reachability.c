@@ -118,7 +118,7 @@ static bool returns(const struct follower *follower, uint64_t function)
 
     if (is_known_to_end(follower, function))
         return false;
-    if (!native_function_find(follower->file, function, &part.start, &part.end) ||
+    if (!native_code_find_function(follower->file, function, &part.start, &part.end) ||
         part.start != function || !reader_open(&reader, follower, &part))
         return true;
     while (!may && reader_next(&reader))
@@ -141,7 +141,7 @@ static bool add_part(struct follower *follower, uint64_t address)
         if (is_in(&follower->parts[i], address))
             return true;
     if (follower->part_count == PARTS_MAX ||
-        !native_function_find(follower->file, address, &part.start, &part.end) ||
+        !native_code_find_function(follower->file, address, &part.start, &part.end) ||
         !is_in(&part, address))
         return false;
     follower->parts[follower->part_count++] = part;

@@ -64,7 +64,7 @@ static void *watch(void *argument)
     (void)argument;
     privileges_give_up();
     while (pause_watch()) {
-        looks = thread_wait_look(&wait, memory_reader(&held));
+        looks = thread_wait_look(&wait, memory_process_reader(&held));
         if (looks < LONG_LOOKS)
             continue;
         take_signals();

@@ -57,7 +57,7 @@ static bool counts(const struct output *output, const struct sample *sample)
     if (sample->event != output->source.event)
         return false;
     if (output->request->target &&
-        sample_target(output->source.profile, sample) != output->request->target)
+        value_scales_target(output->source.profile, sample) != output->request->target)
         return false;
     return output->format->of_peers ? sample->peer != 0
                                     : sample_weight(&output->weight, sample) != 0;
@@ -312,8 +312,8 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
     if (outputs->samples || (!outputs->left_out && is_counted(outputs)))
         return 0;
     if (outputs->left_out)
-        return nothing_selected(&outputs->settings->selection, outputs->source.profile,
-                                outputs->left_out, "samples", error);
+        return suggestion_nothing_selected(&outputs->settings->selection, outputs->source.profile,
+                                           outputs->left_out, "samples", error);
     return error_set(error, ERROR_NO_SAMPLES, "the recording holds no samples%s%s",
                      outputs->events.has ? " of event " : "",
                      outputs->events.has ? outputs->settings->event : "");

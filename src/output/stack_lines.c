@@ -60,7 +60,7 @@ static void cut_between_escapes(struct buffer *escaped)
 
     if (escaped->size <= STRING_MAX)
         return;
-    size = string_cut(escaped->data, escaped->size) - strlen("...");
+    size = string_table_cut(escaped->data, escaped->size) - strlen("...");
     if (escaped->data[size - 1] == '%')
         size -= 1;
     else if (escaped->data[size - 2] == '%')

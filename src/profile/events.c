@@ -67,7 +67,7 @@ static const struct event_values kinds[] = {
     {"usdt:", {[PLACE_COUNT] = {"count", UNIT_COUNT}}},
 };
 
-bool clock_is_timer(const char *name)
+bool event_clock_is_timer(const char *name)
 {
     return begins_with(name, "cpu-clock") || begins_with(name, "task-clock");
 }

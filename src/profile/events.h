@@ -39,7 +39,7 @@ enum place_value { PLACE_COUNT }; /* of probes that have hits, but no calls */
 
 /* True if the clock of CPU samples with this name is a timer: it counts ns. perf adds modifiers to
  * names ("cpu-clock:u"). */
-bool clock_is_timer(const char *name);
+bool event_clock_is_timer(const char *name);
 
 /* The id of the event with this name; 0 if the profile has none. */
 event_id event_find(const struct profile *profile, const char *name);

@@ -396,6 +396,8 @@ static const struct {
     [LOSS_METRICS] =
         {"node_metrics",
          "readings of tables and ports left out, because there were too many of these"},
+    [LOSS_READ_FAULT] = {"read_fault",
+                         "samples without a part of their memory, which could not be read"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

@@ -49,7 +49,7 @@ static uint32_t number_of_clean(struct string_table *table, const char *text, si
     return otherwise ? otherwise : add_new(table, text, size, hash);
 }
 
-size_t string_cut(char *text, size_t size)
+size_t string_table_cut(char *text, size_t size)
 {
     if (size <= STRING_MAX)
         return size;
@@ -73,7 +73,7 @@ static uint32_t number_of(struct string_table *table, const char *text, size_t s
     if (size > STRING_MAX + 1)
         size = STRING_MAX + 1; /* enough to be cut: cleaning does not shorten it */
     clean = xmalloc(size * 3);
-    size = string_cut(clean, utf8_clean(clean, text, size));
+    size = string_table_cut(clean, utf8_clean(clean, text, size));
     id = number_of_clean(table, clean, size, otherwise);
     free(clean);
     return id;

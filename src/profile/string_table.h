@@ -25,7 +25,7 @@ struct string_table {
 };
 
 /* Cut a text at STRING_MAX bytes, between characters. Return its new size. */
-size_t string_cut(char *text, size_t size);
+size_t string_table_cut(char *text, size_t size);
 
 void string_table_free(struct string_table *table);
 

@@ -14,14 +14,14 @@ static const struct {
     enum thread_type type;
     const char *before, *after;
 } patterns[] = {
-    /* OTP 26 and later (erl_process.c 27:8853, erl_async.c 27:202). */
+    /* OTP 26 and later (erl_process.c 27.3.4.1:8853, erl_async.c 27.3.4.1:202). */
     {THREAD_SCHEDULER, "erts_sched_", ""},
     {THREAD_DIRTY_CPU, "erts_dcpus_", ""},
     {THREAD_DIRTY_IO, "erts_dios_", ""},
     {THREAD_AUX, "erts_aux_", ""},
     {THREAD_POLL, "erts_poll_", ""},
     {THREAD_ASYNC, "erts_async_", ""},
-    /* OTP 25 and before (erl_process.c 25:8810, erl_async.c 25:202). */
+    /* OTP 25 and before (erl_process.c 25.2.3:8810, erl_async.c 25.2.3:202). */
     {THREAD_SCHEDULER, "", "_scheduler"},
     {THREAD_DIRTY_CPU, "", "_dirty_cpu"},
     {THREAD_DIRTY_IO, "", "_dirty_io"},

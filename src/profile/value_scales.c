@@ -143,7 +143,7 @@ void value_scales_decode(struct value_scales *scales, struct cursor *cursor)
     }
 }
 
-target_id sample_target(const struct profile *profile, const struct sample *sample)
+target_id value_scales_target(const struct profile *profile, const struct sample *sample)
 {
     if (sample->thread)
         return profile_get_thread(profile, sample->thread)->target;

@@ -47,4 +47,4 @@ void value_scales_encode(const struct value_scales *scales, struct buffer *bytes
 void value_scales_decode(struct value_scales *scales, struct cursor *cursor);
 
 /* The target of a sample; 0 if it has neither a thread nor a process. */
-target_id sample_target(const struct profile *profile, const struct sample *sample);
+target_id value_scales_target(const struct profile *profile, const struct sample *sample);

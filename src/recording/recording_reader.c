@@ -283,7 +283,8 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
             recording->samples++;
-            value_scales_apply(&recording->scales, sample_target(profile, ret_sample), ret_sample);
+            value_scales_apply(&recording->scales, value_scales_target(profile, ret_sample),
+                               ret_sample);
             return check_limits(recording, profile, has_grown, error) ? -1 : 1;
         }
         has_grown = true;

@@ -33,7 +33,7 @@ struct recording_writer {
 static void put_text(struct buffer *bytes, const char *text)
 {
     char *copy = xstrdup(text);
-    size_t size = string_cut(copy, strlen(copy));
+    size_t size = string_table_cut(copy, strlen(copy));
 
     buffer_varint(bytes, size);
     buffer_put(bytes, copy, size);
@@ -125,9 +125,9 @@ static int put_samples(struct recording_writer *writer, const struct profile *pr
         if (put_entries(writer, profile, error))
             return -1;
         record_encode_sample(&writer->encoder, profile, &sample, &writer->records);
-        value_scale_count(
-            value_scales_place(&writer->scales, sample.event, sample_target(profile, &sample)),
-            &sample);
+        value_scale_count(value_scales_place(&writer->scales, sample.event,
+                                             value_scales_target(profile, &sample)),
+                          &sample);
         if (writer->records.size >= CHUNK_FULL && write_records(writer, error))
             return -1;
     }

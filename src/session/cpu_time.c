@@ -71,7 +71,7 @@ struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, 
     struct cpu_time *cpu_time = xcalloc(1, sizeof(*cpu_time));
 
     cpu_time->period = period;
-    cpu_time->is_timer = clock_is_timer(clock->name);
+    cpu_time->is_timer = event_clock_is_timer(clock->name);
     cpu_time->first_ns_per_count = 1e9 / frequency / (double)period;
     return cpu_time;
 }

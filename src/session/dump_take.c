@@ -283,7 +283,7 @@ static string_id reference_of(struct profile *profile, const struct ets_table *t
 
     if (!table->has_reference)
         return 0;
-    ets_reference_text(table, text);
+    ets_tables_reference_text(table, text);
     return profile_string_z(profile, text);
 }
 

@@ -9,7 +9,6 @@
 #include "profile/profile_remap.h"
 #include "profile/events.h"
 #include "symbol/allocation.h"
-#include "symbol/waiting.h"
 #include "util/alloc.h"
 
 /* A sample whose window is still open. */
@@ -18,6 +17,7 @@ struct held_sample {
     struct wire_hit hit;
     struct event_probes *probes;
     int event;
+    enum process_status wait; /* after the hit, if the process waits */
 };
 
 enum { TICKS_MIN = 20, TICKS_MAX = 1000 }; /* per second */
@@ -36,7 +36,6 @@ struct events {
     event_id alloc;        /* 0: not recorded */
     struct held_sample *held;
     size_t held_count, held_room;
-    struct waiting waiting; /* of `profile` */
 };
 
 /* Define the events. The ids are equal in all profiles in which the same events are defined in the
@@ -68,7 +67,6 @@ void events_free(struct events *events)
         return;
     sampler_free(events->ticks);
     free(events->held);
-    waiting_reset(&events->waiting);
     free(events);
 }
 
@@ -287,7 +285,11 @@ void events_sample(struct events *events, const struct target *target,
     events->held =
         xgrow(events->held, &events->held_room, events->held_count, sizeof(*events->held));
     held = &events->held[events->held_count++];
-    *held = (struct held_sample){.sample = *sample, .hit = *hit, .probes = probes, .event = event};
+    *held = (struct held_sample){.sample = *sample,
+                                 .hit = *hit,
+                                 .probes = probes,
+                                 .event = event,
+                                 .wait = symbolizer_wait(target->symbolizer)};
     if (events->ids[event] == events->alloc && hit->kind == WIRE_ALLOC_HEAP)
         take_off_allocated(target, snapshot, &held->hit);
 }
@@ -301,16 +303,6 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
     snprintf(text, sizeof(text), "[%s]", process_status_name(status));
     frame.symbol = profile_string_z(profile, text);
     return profile_stack(profile, stack, profile_frame(profile, &frame));
-}
-
-/* The status of a part of the sample. A process that is scheduled again was off because it waited.
- * Its stack may show what it waited for. Its queue has what woke it. */
-static enum process_status status_of_part(struct events *events, const struct sample *sample,
-                                          enum process_status status)
-{
-    return status == STATUS_WAITING && !(sample->flags & SAMPLE_NO_LEAF)
-               ? waiting_status(&events->waiting, events->profile, sample->stack, false)
-               : status;
 }
 
 static int append_share(struct events *events, const struct held_sample *held,
@@ -334,7 +326,7 @@ static int append_share(struct events *events, const struct held_sample *held,
         *rest = value - (double)sample.values[v];
     }
     if (share->status)
-        sample.status = (uint8_t)status_of_part(events, &sample, share->status);
+        sample.status = (uint8_t)(share->status == STATUS_WAITING ? held->wait : share->status);
     if (share->shows_status)
         sample.stack = add_mark(events->profile, sample.stack, sample.status);
     return segment_append(segment, &sample, error);
@@ -425,7 +417,7 @@ static void add_summary(const struct events *events, const struct target *target
 
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = summary->sums[v];
-    event_probes_add_summary(target->probes, event, summary, histograms, tallies);
+    event_totals_add_summary(target->probes, event, summary, histograms, tallies);
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = event_value_is_listed(kind, (uint32_t)v) ? 0 : summary->sums[v] - totals[v];
     recording_put_values(segment->writer, summary->event, symbolizer_target(target->symbolizer),
@@ -486,7 +478,6 @@ void events_begin(struct events *events, struct profile *profile)
 {
     struct profile_remap remap = {.from = events->profile, .to = profile};
 
-    waiting_reset(&events->waiting);
     define(events, profile);
     for (size_t i = 0; i < events->held_count; i++)
         profile_remap_sample(&remap, &events->held[i].sample);

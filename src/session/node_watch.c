@@ -229,7 +229,7 @@ static void put_table(const struct round *round, const struct ets_table *table)
     char reference[ETS_REFERENCE_BYTES];
     struct node_series_key key = {.target = round->target, .metric = NODE_TABLE_BYTES};
 
-    ets_reference_text(table, reference);
+    ets_tables_reference_text(table, reference);
     key.of = name ? profile_string_z(profile, atom_shown(name)) : 0;
     key.id = profile_string_z(profile, reference);
     put_fact(round, &key, table, table->facts.bytes);

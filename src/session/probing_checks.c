@@ -97,7 +97,7 @@ static void check_cpu_samples(struct findings *findings)
 
 static void check_cycles(struct findings *findings)
 {
-    bool is_guest = clock_under_hypervisor();
+    bool is_guest = sample_clock_under_hypervisor();
     uint64_t period;
     struct error error;
     const struct clock_event *cycles = clock_event_find("cycles", &error);
@@ -175,10 +175,10 @@ static void check_nop5(struct findings *findings, const struct probing *probing)
     struct nop5_trial trial;
     struct error error;
 
-    if (nop5_try(probing->way, &trial, &error))
+    if (probe_safety_try_nop5(probing->way, &trial, &error))
         findings_warning(findings, check, advice, "could not be tried, and are refused: %s",
                          error.text);
-    else if (nop5_is_harmless(&trial))
+    else if (probe_safety_nop5_is_harmless(&trial))
         findings_ok(findings, check, "harmless");
     else
         findings_warning(findings, check, advice,

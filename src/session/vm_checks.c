@@ -63,7 +63,7 @@ static int compare(pid_t pid, struct memory *memory, struct change_list *list,
         return -1;
     buffer_free(&list->text);
     list->count = 0;
-    *comparison = code_compare(mappings, memory, note, list);
+    *comparison = code_changes_compare(mappings, memory, note, list);
     buffer_byte(&list->text, '\0');
     mappings_free(mappings);
     return 0;
@@ -207,7 +207,7 @@ static void check_symbols(struct findings *findings, struct vm *vm)
         findings_ok(findings, check.text, "%s", texts[source]);
         return;
     }
-    debug_advice(file, advice, sizeof(advice));
+    debug_file_advice(file, advice, sizeof(advice));
     findings_warning(findings, check.text, advice,
                      "%s is stripped: C functions that it does not export show as "
                      "beam.smp+0xOFFSET",
@@ -279,7 +279,7 @@ static void check_seccomp(struct findings *findings, pid_t pid, const struct pro
     else if (!probing->works)
         findings_warning(findings, check.text, "see 'probes' above",
                          "it filters its system calls; probes at return could not be tried");
-    else if (return_probes_check(probing->way, pid, &at_return, 1, &error))
+    else if (probe_safety_check_returns(probing->way, pid, &at_return, 1, &error))
         findings_warning(findings, check.text,
                          "record events without probes at return (cpu, wall, sched, msg), or use "
                          "Linux 6.14 or later",

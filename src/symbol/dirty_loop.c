@@ -83,7 +83,8 @@ static bool ask(struct dirty_loop *loop, uint64_t address)
         return false;
     if (native_symbol_find(file, address, &symbol))
         return is_named(symbol.name, "erts_dirty_process_main");
-    if (!native_function_find(file, address, &start, &end) || !calls_schedule(loop, start, end))
+    if (!native_code_find_function(file, address, &start, &end) ||
+        !calls_schedule(loop, start, end))
         return false;
     runtime_names_learn(loop->names, start, "erts_dirty_process_main");
     return true;
@@ -117,7 +118,7 @@ static void name_callee(struct dirty_loop *loop, const struct snapshot *snapshot
         !snapshot_scheduler_word(snapshot, loop->vm->layout.sched_current_nif))
         return;
     file = file_at(loop, code_address(callee));
-    if (!file || !native_function_find(file, code_address(callee), &start, &end))
+    if (!file || !native_code_find_function(file, code_address(callee), &start, &end))
         return;
     runtime_names_learn(loop->names, start, "erts_call_dirty_nif");
     loop->named = callee->address;

@@ -11,6 +11,7 @@
 #include "native/native_code.h"
 #include "native/native_symbols.h"
 #include "symbol/frame_class.h"
+#include "symbol/waiting.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -20,6 +21,7 @@ enum { CACHED_MAX = 1 << 18, TEXT_MAX = 1300 };
 struct named_frame {
     frame_id id;
     enum frame_class class;
+    enum waiting_class waiting;
     bool erlang, unresolved;
 };
 
@@ -29,7 +31,7 @@ struct frame_names {
     bool kernel_addresses; /* frames of the kernel have them */
     struct profile *profile;
     struct named_stack stack;
-    size_t frame_room, class_room;
+    size_t frame_room, class_room, waiting_room;
     uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
     uint32_t version;                          /* of the functions that classes were made with */
     struct address_map *cached[ADDRESS_KINDS]; /* address and is_return -> packed named_frame */
@@ -61,6 +63,7 @@ void frame_names_free(struct frame_names *names)
         address_map_free(names->cached[kind]);
     free(names->stack.frames);
     free(names->stack.classes);
+    free(names->stack.waiting);
     free(names);
 }
 
@@ -96,6 +99,7 @@ static struct named_frame intern(struct frame_names *names, struct frame *frame,
     return (struct named_frame){
         .id = profile_frame(names->profile, frame),
         .class = class_of(names, frame, symbol),
+        .waiting = waiting_class_of(frame->kind, symbol),
         .erlang = frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF,
         .unresolved = frame->unresolved,
     };
@@ -152,7 +156,7 @@ static uint64_t start_of(struct frame_names *names, uint64_t address, struct map
 
     *mapping = mappings_find_code(names->from.vm->mappings, address);
     file = *mapping ? mapping_file(names->from.vm->mappings, *mapping) : NULL;
-    return file && native_function_find(file, address, &start, &end) ? start : address;
+    return file && native_code_find_function(file, address, &start, &end) ? start : address;
 }
 
 /* The address in the file as addr2line and objdump count it, mostly the file offset. It identifies
@@ -262,7 +266,7 @@ static struct named_frame name_bif(struct frame_names *names, uint64_t address,
     char text[TEXT_MAX] = "[bif]";
 
     if (mfa)
-        mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
+        atom_mfa_format(mfa->module, mfa->function, mfa->arity, text, sizeof(text));
     else
         frame.unresolved = 1;
     return intern(names, &frame, text);
@@ -334,13 +338,14 @@ static struct named_frame look_up(struct frame_names *names, const struct unwoun
 
 /* ---- the cache ---- */
 
-enum { CLASS_SHIFT = 32, ERLANG_SHIFT = 40, UNRESOLVED_SHIFT = 41 };
+enum { CLASS_SHIFT = 32, ERLANG_SHIFT = 40, UNRESOLVED_SHIFT = 41, WAITING_SHIFT = 42 };
 
 static uint64_t pack(const struct named_frame *frame)
 {
     return frame->id | (uint64_t)frame->class << CLASS_SHIFT |
            (uint64_t)frame->erlang << ERLANG_SHIFT |
-           (uint64_t)frame->unresolved << UNRESOLVED_SHIFT;
+           (uint64_t)frame->unresolved << UNRESOLVED_SHIFT |
+           (uint64_t)frame->waiting << WAITING_SHIFT;
 }
 
 static struct named_frame unpack(uint64_t value)
@@ -350,6 +355,7 @@ static struct named_frame unpack(uint64_t value)
         .class = (enum frame_class)(value >> CLASS_SHIFT & 0xff),
         .erlang = value >> ERLANG_SHIFT & 1,
         .unresolved = value >> UNRESOLVED_SHIFT & 1,
+        .waiting = (enum waiting_class)(value >> WAITING_SHIFT & 0xff),
     };
 }
 
@@ -425,6 +431,8 @@ const struct named_stack *frame_names_find(struct frame_names *names, const stru
         xgrow(stack->frames, &names->frame_room, unwound->count, sizeof(*stack->frames));
     stack->classes =
         xgrow(stack->classes, &names->class_room, unwound->count, sizeof(*stack->classes));
+    stack->waiting =
+        xgrow(stack->waiting, &names->waiting_room, unwound->count, sizeof(*stack->waiting));
     stack->count = unwound->count;
     stack->erlang = stack->unknown_erlang = stack->unknown_native = 0;
     for (size_t i = unwound->count; i-- > 0;) {
@@ -432,6 +440,7 @@ const struct named_stack *frame_names_find(struct frame_names *names, const stru
 
         stack->frames[i] = frame.id;
         stack->classes[i] = (uint8_t)frame.class;
+        stack->waiting[i] = (uint8_t)frame.waiting;
         stack->erlang += frame.erlang;
         stack->unknown_erlang += frame.unresolved && frame.erlang;
         stack->unknown_native += frame.unresolved && !frame.erlang;

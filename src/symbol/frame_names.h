@@ -44,6 +44,7 @@ struct named_stack {
     size_t count;
     frame_id *frames;
     uint8_t *classes; /* enum frame_class of each frame */
+    uint8_t *waiting; /* enum waiting_class of each frame */
     /* Numbers of frames: with Erlang code or a BIF, and without a name. */
     size_t erlang, unknown_erlang, unknown_native;
 };

@@ -13,13 +13,13 @@
 #include "vm_constants.h"
 
 /*
- * The kind of a collection in garbage_collect() (erl_gc.c 26:681): minor or major.
+ * The kind of a collection in garbage_collect() (erl_gc.c 26.2.1:681): minor or major.
  *
  * garbage_collect() runs a minor collection unless a major one is due. A minor collection allocates
  * an old heap if it needs one, and the process has an old heap from then on. If the minor
- * collection finds no room, a major one follows (26:1372). A major collection allocates a new heap
- * and sweeps all heaps into it with full_sweep_heaps(), which frees the old heap at its end. The
- * process has no old heap from then on (26:1808).
+ * collection finds no room, a major one follows (26.2.1:1372). A major collection allocates a new
+ * heap and sweeps all heaps into it with full_sweep_heaps(), which frees the old heap at its end.
+ * The process has no old heap from then on (26.2.1:1808).
  *
  * So if garbage_collect() can no longer reach the sweep, the old heap tells the two kinds apart. If
  * it must reach the sweep, the collection is major.
@@ -44,7 +44,7 @@ static bool needs_full_sweep(const struct layout *layout, const uint8_t *process
     return number_at(process, layout->process_flags, 4) & F_NEED_FULLSWEEP;
 }
 
-/* True if there were enough minor collections (garbage_collect(), erl_gc.c 26:758). */
+/* True if there were enough minor collections (garbage_collect(), erl_gc.c 26.2.1:758). */
 static bool is_due(const struct layout *layout, const uint8_t *process)
 {
     return number_at(process, layout->process_gen_gcs, 2) >=
@@ -52,7 +52,7 @@ static bool is_due(const struct layout *layout, const uint8_t *process)
 }
 
 /* True if a minor collection would have nothing to move to an old heap, and there is no old heap
- * (minor_collection(), erl_gc.c 26:1412). */
+ * (minor_collection(), erl_gc.c 26.2.1:1412). */
 static bool has_nothing_old(const struct layout *layout, const uint8_t *process)
 {
     uint64_t abandoned = word_at(process, layout->process_abandoned_heap);
@@ -83,7 +83,7 @@ static enum microstate collection_kind(const struct layout *layout, const uint8_
     case CALL_UNKNOWN:
         break;
     }
-    /* The flag is set only until the sweep begins (major_collection(), erl_gc.c 26:1860). */
+    /* The flag is set only until the sweep begins (major_collection(), erl_gc.c 26.2.1:1860). */
     return needs_full_sweep(layout, process) ? MICROSTATE_GC_MAJOR : MICROSTATE_GC;
 }
 

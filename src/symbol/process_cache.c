@@ -112,8 +112,8 @@ static string_id application_of(struct process_cache *cache, uint64_t group_lead
     if (leader->application || (leader->read_at && time < leader->read_at + MAX_AGE))
         return leader->application;
     leader->read_at = time;
-    if (application_of_leader(cache->vm, cache->atoms, &cache->encoding, group_leader, name,
-                              sizeof(name)))
+    if (process_info_application(cache->vm, cache->atoms, &cache->encoding, group_leader, name,
+                                 sizeof(name)))
         leader->application = text_or_none(cache, name);
     return leader->application;
 }
@@ -130,7 +130,7 @@ static ancestor_id ancestors_of(struct process_cache *cache, const struct proces
 
         if (name)
             name = atom_shown(name);
-        else if (pid_format(&cache->encoding, term, pid, sizeof(pid)))
+        else if (pid_encoding_format(&cache->encoding, term, pid, sizeof(pid)))
             name = pid;
         if (name)
             id = profile_ancestor(cache->profile, id, text_or_none(cache, name));
@@ -227,7 +227,7 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
     const struct layout *layout = &cache->vm->layout;
     uint64_t pid = layout_word(bytes, layout->process_id);
     struct cached_process read = {
-        .at_rest = !process_state_is_running(state_of(cache, bytes)),
+        .at_rest = !process_info_is_running(state_of(cache, bytes)),
         .reg = layout_word(bytes, layout->process_reg),
         .dictionary = layout_word(bytes, layout->process_dictionary),
         .group_leader = leader_word(cache, bytes),
@@ -251,7 +251,7 @@ static process_id nameless(struct process_cache *cache, uint64_t pid)
     struct process_entry entry = {.target = cache->target, .identity = pid};
     char text[48];
 
-    if (!pid_format(&cache->encoding, pid, text, sizeof(text)))
+    if (!pid_encoding_format(&cache->encoding, pid, text, sizeof(text)))
         return 0;
     entry.pid = text_or_none(cache, text);
     return profile_process(cache->profile, &entry);
@@ -268,7 +268,7 @@ static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time,
     seen = address_map_get(cache->by_pid, pid, &at) && cache->entries[at].id;
     if (seen && is_fresh(&cache->entries[at], time, max_age))
         return cache->entries[at].id;
-    address = process_table_at(cache->vm, pid_table_index(&cache->encoding, pid));
+    address = process_table_at(cache->vm, pid_encoding_index(&cache->encoding, pid));
     if (!address || size > sizeof(bytes) || !memory_read(cache->vm->memory, address, bytes, size) ||
         layout_word(bytes, layout->process_id) != pid)
         return seen ? cache->entries[at].id : nameless(cache, pid);

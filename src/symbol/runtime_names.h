@@ -5,7 +5,7 @@
  *
  *   - Fragments of the JIT call the same runtime functions in the same order in every release.
  *   - Code that calls a BIF contains the address of the BIF's C function. The name of that function
- *     follows from the BIF's name (utils/make_tables 25:317).
+ *     follows from the BIF's name (utils/make_tables 25.2.3:317).
  *   - The stacks of dirty schedulers show two functions (symbol/dirty_loop.h).
  *
  * The first two are checked against the code: a fragment with an unexpected number of calls names

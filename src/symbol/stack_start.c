@@ -122,7 +122,7 @@ uint64_t stack_start_near(const struct stack_search *search, uint64_t about)
     return 0;
 }
 
-enum call_proof stack_fits(const struct stack_search *search, uint64_t top)
+enum call_proof stack_start_fits(const struct stack_search *search, uint64_t top)
 {
     int32_t words = leaf_frame_words(search->frames, search->leaf);
     uint64_t word;

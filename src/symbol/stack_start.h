@@ -25,4 +25,4 @@ bool stack_start(const struct stack_search *search, uint64_t top, uint64_t *ret_
 uint64_t stack_start_near(const struct stack_search *search, uint64_t about);
 
 /* Can the stack at `top` belong to the leaf? The return address behind the leaf's frame decides. */
-enum call_proof stack_fits(const struct stack_search *search, uint64_t top);
+enum call_proof stack_start_fits(const struct stack_search *search, uint64_t top);

@@ -100,7 +100,7 @@ static bool add_sweeping(void *context, uint64_t address)
     const struct sweep_search *search = context;
     uint64_t start, end;
 
-    if (native_function_find(search->file, address, &start, &end) && start != search->collect)
+    if (native_code_find_function(search->file, address, &start, &end) && start != search->collect)
         state_functions_add(search->functions, FUNCTION_FULL_SWEEP, start);
     return true;
 }

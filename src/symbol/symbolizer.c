@@ -11,6 +11,7 @@
 #include "os/process.h"
 #include "os/service_attributes.h"
 #include "profile/profile_remap.h"
+#include "symbol/activity.h"
 #include "symbol/dirty_loop.h"
 #include "symbol/frame_names.h"
 #include "symbol/microstate.h"
@@ -44,8 +45,10 @@ struct symbolizer {
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
     struct swept_snapshot swept;
-    struct waiting waiting;
     target_id target;
+    /* the last sample */
+    const struct named_stack *named;
+    bool no_leaf;
 };
 
 static string_id text(struct profile *profile, const char *value)
@@ -90,8 +93,8 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
     symbolizer->vm = vm;
     symbolizer->profile = profile;
     symbolizer->atoms = atoms_new(vm);
-    symbolizer->process_words = sampled_process_words(&vm->layout);
-    symbolizer->scheduler_words = sampled_scheduler_words(&vm->layout);
+    symbolizer->process_words = layout_process_words(&vm->layout);
+    symbolizer->scheduler_words = layout_scheduler_words(&vm->layout);
     symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
@@ -127,7 +130,6 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
     thread_watch_move(symbolizer->thread_watch, profile, target);
-    waiting_reset(&symbolizer->waiting);
     symbolizer->profile = profile;
     symbolizer->target = target;
 }
@@ -147,7 +149,6 @@ void symbolizer_free(struct symbolizer *symbolizer)
 {
     if (!symbolizer)
         return;
-    waiting_reset(&symbolizer->waiting);
     process_cache_free(symbolizer->processes);
     process_walks_free(symbolizer->walks);
     thread_cache_free(symbolizer->threads);
@@ -241,6 +242,7 @@ static void count_sample(const struct snapshot *snapshot, const struct unwound *
 
     totals->samples++;
     totals->losses[LOSS_KERNEL_ENTRY] += unwound->at_entry;
+    totals->losses[LOSS_READ_FAULT] += !!(snapshot->sample->flags & WIRE_FAULT);
     if (unwound->at_entry)
         return;
     totals->erlang_samples += erlang;
@@ -267,22 +269,33 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
     memcpy(&id, process + layout->process_id, sizeof(id));
     memcpy(&state, process + layout->process_state, sizeof(state));
     sample->process = process_cache_get(symbolizer->processes, address, process, time);
-    sample->status = (uint8_t)process_status_of_state(symbolizer->vm, state);
+    sample->status = (uint8_t)process_info_status(symbolizer->vm, state);
     sample->flags |= SAMPLE_ERLANG;
     process_metrics_read(symbolizer->vm, process, &unwound->registers, &sample->metrics);
     process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);
 }
 
+static enum process_status wait_of(const struct symbolizer *symbolizer, bool has_messages)
+{
+    const struct named_stack *named = symbolizer->named;
+
+    return symbolizer->no_leaf ? STATUS_WAITING
+                               : waiting_status(named->waiting, named->count, has_messages);
+}
+
+enum process_status symbolizer_wait(const struct symbolizer *symbolizer)
+{
+    return wait_of(symbolizer, false);
+}
+
 /* Tell idle processes from blocked ones. The metrics must be set. */
-static void set_wait(struct symbolizer *symbolizer, const struct unwound *unwound,
-                     struct sample *sample)
+static void set_wait(const struct symbolizer *symbolizer, struct sample *sample)
 {
     bool has_messages =
         metrics_know(&sample->metrics, METRIC_MSGQ) && sample->metrics.values[METRIC_MSGQ];
 
-    if (sample->status == STATUS_WAITING && !unwound->no_leaf)
-        sample->status = (uint8_t)waiting_status(&symbolizer->waiting, symbolizer->profile,
-                                                 sample->stack, has_messages);
+    if (sample->status == STATUS_WAITING)
+        sample->status = (uint8_t)wait_of(symbolizer, has_messages);
 }
 
 static void set_activity(struct symbolizer *symbolizer, const struct snapshot *snapshot,
@@ -323,9 +336,11 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     named = frame_names_find(symbolizer->names, unwound);
     count_frames(named, totals);
+    symbolizer->named = named;
+    symbolizer->no_leaf = unwound->no_leaf;
     sample->stack = add_stack(symbolizer->profile, named);
     set_process(symbolizer, snapshot, unwound, sample);
-    set_wait(symbolizer, unwound, sample);
+    set_wait(symbolizer, sample);
     set_activity(symbolizer, snapshot, unwound, named, sample);
     if (unwound->complete)
         sample->flags |= SAMPLE_COMPLETE;

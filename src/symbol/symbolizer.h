@@ -82,3 +82,7 @@ bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *swe
 bool symbolizer_of_core(struct symbolizer *symbolizer, struct process_sweep *sweep,
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals);
+
+/* The status that the process of the last sample has when it waits with that stack and an empty
+ * queue: STATUS_IDLE, STATUS_BLOCKED, or STATUS_WAITING if the stack does not show which. */
+enum process_status symbolizer_wait(const struct symbolizer *symbolizer);

@@ -235,7 +235,7 @@ static void emit_switched(struct unwinder *unwinder, const struct unwind_state *
 
     if (!is_switched(unwinder, state) || !code_contains(unwinder->code, state->i))
         return;
-    if (stack_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
+    if (stack_start_fits(&search, state->stop) >= (state->is_leaf ? CALL_PROVEN : CALL_POSSIBLE))
         unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else
         unwinder->result.no_leaf = true;
@@ -254,8 +254,8 @@ static bool light_bif_export(const struct unwinder *unwinder, const struct unwin
 }
 
 /* True if Process.current is valid. beam_jit_call_nif writes it (jit/beam_jit_common.cpp
- * 25.2.3:550, 27.3.4.1:628, 29:635). While beam_jit_call_nif is the leaf, Process.current may still
- * name the last BIF or NIF. */
+ * 25.2.3:550, 27.3.4.1:628, 29.1.1:635). While beam_jit_call_nif is the leaf, Process.current may
+ * still name the last BIF or NIF. */
 static bool is_current_written(const struct unwinder *unwinder, const struct unwind_state *state,
                                enum fragment fragment)
 {
@@ -267,7 +267,8 @@ static bool is_current_written(const struct unwinder *unwinder, const struct unw
 /* Emit the frame of the JIT code that calls C code. If that code calls a BIF or NIF, emit the BIF
  * or NIF instead, because Erlang programmers do not know the name of its C function.
  *   call_light_bif: its Export is kept during the call
- *   call_bif, call_nif, dirty calls: Process.current (x86/instr_bif.cpp 25:746, 27:770, 29:819) */
+ *   call_bif, call_nif, dirty calls: Process.current (x86/instr_bif.cpp 25.2.3:746, 27.3.4.1:770,
+ *                                                     29.1.1:819) */
 static void emit_jit_call(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct code_place place;
@@ -290,8 +291,8 @@ static void emit_jit_call(struct unwinder *unwinder, const struct unwind_state *
 }
 
 /* Emit what a process does on a dirty scheduler. While a BIF or NIF runs, Process.i is not in
- * Erlang code (erl_nfunc_sched.h 25:42). Otherwise Process.i is where the process continues after a
- * system task, such as a garbage collection. */
+ * Erlang code (erl_nfunc_sched.h 25.2.3:42). Otherwise Process.i is where the process continues
+ * after a system task, such as a garbage collection. */
 static void emit_dirty(struct unwinder *unwinder, const struct unwind_state *state)
 {
     if (code_contains(unwinder->code, state->i))
@@ -302,10 +303,10 @@ static void emit_dirty(struct unwinder *unwinder, const struct unwind_state *sta
 /* ---- reductions ---- */
 
 /* The JIT counts reductions down in a register. It stores the register in Process.fcalls before C
- * code that may use reductions, and loads it again afterwards (x86/beam_asm.hpp 25:618, 27:622,
- * 29:700, Update::eReductions). Within a slice both only decrease, so the lower one is newer. In
- * process_main, where processes are switched, both are invalid (x86/process_main.cpp 25:112,
- * 27:109, 29:111). */
+ * code that may use reductions, and loads it again afterwards
+ * (x86/beam_asm.hpp 25.2.3:618, 27.3.4.1:622, 29.1.1:700, Update::eReductions). Within a slice both
+ * only decrease, so the lower one is newer. In process_main, where processes are switched, both are
+ * invalid (x86/process_main.cpp 25.2.3:112, 27.3.4.1:109, 29.1.1:111). */
 static void find_reductions(struct unwinder *unwinder, const struct unwind_state *state)
 {
     struct process_registers *registers = &unwinder->result.registers;

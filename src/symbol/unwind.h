@@ -4,7 +4,7 @@
  *
  * A scheduler thread that runs a process is in one of these states. Its program counter and stack
  * pointer tell them apart (x86-64 JIT with the Erlang stack as machine stack; x86/beam_asm.hpp
- * emit_enter_runtime 25:618, 27:622, 29:700):
+ * emit_enter_runtime 25.2.3:618, 27.3.4.1:622, 29.1.1:700):
  *
  *   pc       sp              top of the Erlang stack (E)
  *   JIT      Erlang stack    sp

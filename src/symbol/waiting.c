@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "symbol/waiting.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "util/alloc.h"
-
 /*
  * A name that ends in '/' is a function of any arity, one that ends in ':' is a module. Elixir's
  * are written as frames show them.
@@ -274,57 +269,56 @@ static const char *const callers[] = {
     "p1_server:terminate/",
 };
 
+/* Most names differ at the first character. */
+static bool begins_with(const char *symbol, const char *name)
+{
+    while (*name && *name == *symbol) {
+        name++;
+        symbol++;
+    }
+    return !*name;
+}
+
 static bool is_among(const char *const *names, size_t count, const char *symbol)
 {
     for (size_t i = 0; i < count; i++)
-        if (!strncmp(symbol, names[i], strlen(names[i])))
+        if (begins_with(symbol, names[i]))
             return true;
     return false;
 }
 
 #define IS_AMONG(names, symbol) is_among(names, sizeof(names) / sizeof((names)[0]), symbol)
 
-static bool is_call(const struct frame *frame)
+/* A caller is more than a function that waits inside: it tells the status at any depth. */
+enum waiting_class waiting_class_of(enum frame_kind kind, const char *symbol)
 {
-    return frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF;
+    if (kind != FRAME_ERLANG && kind != FRAME_BIF)
+        return WAITING_NO_CALL;
+    if (IS_AMONG(main_loops, symbol))
+        return WAITING_MAIN_LOOP;
+    if (IS_AMONG(callers, symbol))
+        return WAITING_CALLER;
+    return IS_AMONG(waits_inside, symbol) ? WAITING_INSIDE : WAITING_UNKNOWN;
 }
 
-/* Native code and marks are passed over: a stack from the scheduler has them at its leaf. */
-static enum process_status status_of(const struct profile *profile, stack_id stack)
+static enum process_status status_of(const uint8_t *classes, size_t count)
 {
-    bool is_leaf = true;
+    size_t i = 0;
 
-    while (stack) {
-        const struct stack_node *node = profile_get_stack(profile, stack);
-        const struct frame *frame = profile_get_frame(profile, node->frame);
-        const char *symbol = profile_text(profile, frame->symbol);
-
-        stack = node->parent;
-        if (!is_call(frame))
-            continue;
-        if (is_leaf && IS_AMONG(main_loops, symbol))
-            return STATUS_IDLE;
-        if ((is_leaf && IS_AMONG(waits_inside, symbol)) || IS_AMONG(callers, symbol))
-            return STATUS_BLOCKED;
-        is_leaf = false;
-    }
-    return STATUS_WAITING;
+    while (i < count && classes[i] == WAITING_NO_CALL)
+        i++;
+    if (i < count && classes[i] == WAITING_MAIN_LOOP)
+        return STATUS_IDLE;
+    if (i < count && classes[i] == WAITING_INSIDE)
+        return STATUS_BLOCKED;
+    while (i < count && classes[i] != WAITING_CALLER)
+        i++;
+    return i < count ? STATUS_BLOCKED : STATUS_WAITING;
 }
 
-void waiting_reset(struct waiting *waiting)
+enum process_status waiting_status(const uint8_t *classes, size_t count, bool has_messages)
 {
-    free(waiting->by_stack);
-    *waiting = (struct waiting){.by_stack = NULL};
-}
+    enum process_status status = status_of(classes, count);
 
-enum process_status waiting_status(struct waiting *waiting, const struct profile *profile,
-                                   stack_id stack, bool has_messages)
-{
-    enum process_status status;
-
-    waiting->by_stack = xgrow(waiting->by_stack, &waiting->room, stack, sizeof(uint8_t));
-    if (!waiting->by_stack[stack])
-        waiting->by_stack[stack] = (uint8_t)status_of(profile, stack);
-    status = waiting->by_stack[stack];
     return status == STATUS_WAITING && has_messages ? STATUS_BLOCKED : status;
 }

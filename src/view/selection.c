@@ -425,7 +425,7 @@ static bool wants_node(struct selection *selection, const struct sample *sample)
 
     if (!nodes->count)
         return true;
-    target = sample_target(selection->profile, sample);
+    target = value_scales_target(selection->profile, sample);
     if (!target)
         return false;
     flags = flags_at(&selection->nodes, target);

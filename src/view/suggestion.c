@@ -48,8 +48,8 @@ static void suggest_node(const struct profile *profile, const char *who, struct 
     }
 }
 
-void suggest_names(const struct selection_options *options, const struct profile *profile,
-                   struct buffer *text)
+void suggestion_find_names(const struct selection_options *options, const struct profile *profile,
+                           struct buffer *text)
 {
     const struct selection_processes *const lists[] = {&options->processes, &options->children_of,
                                                        &options->descendants_of};
@@ -61,12 +61,13 @@ void suggest_names(const struct selection_options *options, const struct profile
             suggest(profile, lists[i]->list[j], text);
 }
 
-int nothing_selected(const struct selection_options *options, const struct profile *profile,
-                     uint64_t count, const char *what, struct error *error)
+int suggestion_nothing_selected(const struct selection_options *options,
+                                const struct profile *profile, uint64_t count, const char *what,
+                                struct error *error)
 {
     struct buffer text = {0};
 
-    suggest_names(options, profile, &text);
+    suggestion_find_names(options, profile, &text);
     error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%.*s", count,
               what, (int)text.size, text.size ? text.data : "");
     buffer_free(&text);

@@ -10,10 +10,11 @@
 /* Append "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
  * question if no name is like it, and "; no node is 'sho', the nodes are: shop@web-1 (4711)". No
  * NUL is appended. */
-void suggest_names(const struct selection_options *options, const struct profile *profile,
-                   struct buffer *text);
+void suggestion_find_names(const struct selection_options *options, const struct profile *profile,
+                           struct buffer *text);
 
 /* Set the error that the options select none of `count` `what` ("samples"), with suggestions.
  * Return -1. */
-int nothing_selected(const struct selection_options *options, const struct profile *profile,
-                     uint64_t count, const char *what, struct error *error);
+int suggestion_nothing_selected(const struct selection_options *options,
+                                const struct profile *profile, uint64_t count, const char *what,
+                                struct error *error);

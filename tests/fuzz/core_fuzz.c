@@ -117,8 +117,8 @@ static void check_core(const struct core_file *core)
 static void read_memory(const struct core_file *core)
 {
     struct error error;
-    struct mappings *mappings = mappings_of_core(core, "/proc/self/exe", &error);
-    struct memory *memory = mappings ? memory_of_core(core, mappings) : NULL;
+    struct mappings *mappings = core_process_mappings(core, "/proc/self/exe", &error);
+    struct memory *memory = mappings ? core_process_memory(core, mappings) : NULL;
     char bytes[64];
 
     for (size_t i = 0; memory && i < core->segment_count; i++) {

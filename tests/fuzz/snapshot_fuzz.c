@@ -14,9 +14,9 @@
 #include "beam/code.h"
 #include "beam/layout.h"
 #include "native/cfi.h"
+#include "symbol/activity.h"
 #include "symbol/frame_class.h"
 #include "symbol/microstate.h"
-#include "symbol/thread_cache.h"
 #include "symbol/unwind.h"
 
 enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };
@@ -107,8 +107,8 @@ static enum microstate find_state(const struct snapshot *snapshot, const struct 
 
 static void unwind_sample(const void *bytes, size_t size)
 {
-    const struct wire_words process_words = sampled_process_words(&fuzz.vm.layout);
-    const struct wire_words scheduler_words = sampled_scheduler_words(&fuzz.vm.layout);
+    const struct wire_words process_words = layout_process_words(&fuzz.vm.layout);
+    const struct wire_words scheduler_words = layout_scheduler_words(&fuzz.vm.layout);
     const struct unwound *unwound;
     struct snapshot snapshot;
     char name[64];

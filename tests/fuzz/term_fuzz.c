@@ -41,7 +41,7 @@ static void read_process(struct vm *vm, struct atoms *atoms, const struct pid_en
         process_info_read(vm, atoms, encoding, &keys, base, bytes, &info)) {
         check(strlen(info.label) < sizeof(info.label) && strlen(info.name) < sizeof(info.name));
         check(info.ancestor_count <= ANCESTORS_MAX);
-        application_of_leader(vm, atoms, encoding, info.group_leader, name, sizeof(name));
+        process_info_application(vm, atoms, encoding, info.group_leader, name, sizeof(name));
     }
     free(bytes);
 }

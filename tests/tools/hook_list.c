@@ -56,7 +56,7 @@ static void print_counters(struct hooks *hooks)
                                         [VM_SWITCHES] = "switches",
                                         [VM_COLLECTIONS] = "collections"};
 
-    hooks_find_counters(hooks);
+    dirty_collections_find_counters(hooks);
     for (int i = 0; i < 3; i++) {
         struct vm_work work;
 

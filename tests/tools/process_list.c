@@ -31,7 +31,7 @@ static bool print_process(void *context, uint64_t index, uint64_t address)
     (void)index;
     if (!memory_read(lister->vm->memory, address, bytes, (size_t)layout->sizeof_process) ||
         !memory_read_u64(lister->vm->memory, address + (uint64_t)layout->process_id, &id) ||
-        !pid_format(&lister->encoding, id, pid, sizeof(pid)))
+        !pid_encoding_format(&lister->encoding, id, pid, sizeof(pid)))
         return true;
     process_metrics_read(lister->vm, bytes, NULL, &metrics);
     process_walk_metrics(lister->vm, address, bytes, PROCESS_READS_MAX, &metrics);

@@ -90,8 +90,8 @@ static void choose(struct capture *capture)
     struct replay_choice *choice = replay_choice_new();
     struct image *image = &capture->image;
     const struct layout *layout = &capture->vm->layout;
-    const struct wire_words process = sampled_process_words(layout);
-    const struct wire_words scheduler = sampled_scheduler_words(layout);
+    const struct wire_words process = layout_process_words(layout);
+    const struct wire_words scheduler = layout_scheduler_words(layout);
     size_t size = (size_t)layout->sizeof_process;
     struct error ignored;
 

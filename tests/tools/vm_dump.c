@@ -50,7 +50,7 @@ static bool put_process(void *context, uint64_t index, uint64_t process)
     put_string("label", info.label);
     printf(",");
     put_string("initial_call", info.initial_call);
-    printf(",\"status\":%d}\n", process_status_of_state(dump->vm, state));
+    printf(",\"status\":%d}\n", process_info_status(dump->vm, state));
     return true;
 }
 

@@ -104,7 +104,7 @@ static void test_mfa_is_written_in_erlang_or_elixir_syntax(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-        mfa_format(expected[i].module, expected[i].function, 2, text, sizeof(text));
+        atom_mfa_format(expected[i].module, expected[i].function, 2, text, sizeof(text));
         assert_string_equal(text, expected[i].text);
     }
 }
@@ -124,9 +124,9 @@ static void test_long_mfa_is_cut_between_characters(void **state)
     char text[6];
 
     (void)state;
-    mfa_format("m", "ååå", 2, text, sizeof(text));
+    atom_mfa_format("m", "ååå", 2, text, sizeof(text));
     assert_string_equal(text, "m:å");
-    mfa_format("m", "abc", 2, text, 1);
+    atom_mfa_format("m", "abc", 2, text, 1);
     assert_string_equal(text, "");
 }
 

@@ -111,6 +111,6 @@ int main(void)
         puts("1..0 # SKIP BPF programs want root");
         return 0;
     }
-    bpf_log_messages();
+    bpf_load_log_messages();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,10 +41,10 @@ static void test_instruction_decides_the_kind_of_trap(void **state)
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         memset(bytes, 0, sizeof(bytes));
         memcpy(bytes, codes[i].code, strlen(codes[i].code));
-        assert_int_equal(trap_of_code(bytes, sizeof(bytes)), codes[i].trap);
+        assert_int_equal(uprobe_trap_of_code(bytes, sizeof(bytes)), codes[i].trap);
     }
-    assert_int_equal(trap_of_code((const uint8_t *)"\x0f\x1f\x44", 3), TRAP_STEPPED);
-    assert_int_equal(trap_of_code((const uint8_t *)"", 0), TRAP_STEPPED);
+    assert_int_equal(uprobe_trap_of_code((const uint8_t *)"\x0f\x1f\x44", 3), TRAP_STEPPED);
+    assert_int_equal(uprobe_trap_of_code((const uint8_t *)"", 0), TRAP_STEPPED);
 }
 
 #define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)

@@ -38,7 +38,7 @@ static bool evaluate(const Dwarf_Op *ops, size_t count, uint64_t *result)
     };
     struct cfi_op compiled[64];
 
-    return cfi_expression_compile(ops, count, compiled) &&
+    return cfi_tables_compile_expression(ops, count, compiled) &&
            cfi_expression_evaluate(compiled, count, &frame, result);
 }
 

@@ -47,7 +47,7 @@ static struct code_comparison compare(struct seen *seen)
 
     assert_non_null(mappings);
     *seen = (struct seen){.count = 0};
-    result = code_compare(mappings, memory, note, seen);
+    result = code_changes_compare(mappings, memory, note, seen);
     for (int i = 0; i < seen->count && i < CHANGES_MAX; i++) {
         assert_non_null(strstr(seen->changes[i].path, "code_changes_test"));
         seen->changes[i].path = NULL; /* of `mappings` */

@@ -12,16 +12,16 @@
 static void test_debian_and_its_relatives_have_a_debug_package(void **state)
 {
     (void)state;
-    assert_string_equal(debug_package_of_release("NAME=\"Debian\"\nID=debian\n"),
+    assert_string_equal(debug_file_package_of_release("NAME=\"Debian\"\nID=debian\n"),
                         "erlang-base-dbgsym");
-    assert_string_equal(debug_package_of_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\""),
+    assert_string_equal(debug_file_package_of_release("ID=linuxmint\nID_LIKE=\"ubuntu debian\""),
                         "erlang-base-dbgsym");
-    assert_null(debug_package_of_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"));
-    assert_null(debug_package_of_release("ID=alpine\n"));
-    assert_null(debug_package_of_release("NAME=debian\nVERSION_ID=debian\n"));
-    assert_null(debug_package_of_release("ID=debianish\n"));
-    assert_null(debug_package_of_release("ID="));
-    assert_null(debug_package_of_release(""));
+    assert_null(debug_file_package_of_release("ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n"));
+    assert_null(debug_file_package_of_release("ID=alpine\n"));
+    assert_null(debug_file_package_of_release("NAME=debian\nVERSION_ID=debian\n"));
+    assert_null(debug_file_package_of_release("ID=debianish\n"));
+    assert_null(debug_file_package_of_release("ID="));
+    assert_null(debug_file_package_of_release(""));
 }
 
 /* The path has the build id. A file from elsewhere is of no package. */
@@ -35,11 +35,11 @@ static void test_advice_names_the_path_of_the_build_id(void **state)
     char text[512];
 
     (void)state;
-    debug_advice(&file, text, sizeof(text));
+    debug_file_advice(&file, text, sizeof(text));
     assert_string_equal(text, "install its debug symbols as "
                               "/usr/lib/debug/.build-id/ab/cdef.debug");
     file.build_id.size = 0;
-    debug_advice(&file, text, sizeof(text));
+    debug_file_advice(&file, text, sizeof(text));
     assert_null(strstr(text, ".build-id"));
     assert_non_null(strstr(text, "not stripped"));
 }

@@ -35,7 +35,7 @@ static void test_waiting_and_run_queue_time_are_separate_parts(void **state)
     struct event_part parts[EVENT_PARTS_MAX];
 
     (void)state;
-    assert_int_equal(event_sched_parts(&hit, parts), 2);
+    assert_int_equal(event_kind_sched_parts(&hit, parts), 2);
     assert_part(&parts[0], STATUS_WAITING, 700, 0, 1);
     assert_part(&parts[1], STATUS_RUNNABLE, 300, 300, 0);
 }
@@ -48,11 +48,11 @@ static void test_hit_with_one_kind_of_time_has_one_part(void **state)
     struct event_part parts[EVENT_PARTS_MAX];
 
     (void)state;
-    assert_int_equal(event_sched_parts(&preempted, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&preempted, parts), 1);
     assert_part(&parts[0], STATUS_RUNNABLE, 300, 300, 1);
-    assert_int_equal(event_sched_parts(&waiting, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&waiting, parts), 1);
     assert_part(&parts[0], STATUS_WAITING, 300, 0, 1);
-    assert_int_equal(event_sched_parts(&nothing, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&nothing, parts), 1);
     assert_part(&parts[0], STATUS_RUNNABLE, 0, 0, 1);
 }
 
@@ -73,7 +73,7 @@ static void test_process_off_the_queue_with_work_left_is_suspended(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct wire_hit hit = hit_of(cases[i].left, 50, 0);
 
-        assert_int_equal(event_sched_parts(&hit, parts), 1);
+        assert_int_equal(event_kind_sched_parts(&hit, parts), 1);
         assert_part(&parts[0], cases[i].status, 50, 0, 1);
     }
 }
@@ -85,16 +85,16 @@ static void test_each_part_of_a_long_schedule_is_a_sample(void **state)
     struct event_part parts[EVENT_PARTS_MAX];
 
     (void)state;
-    assert_int_equal(event_sched_parts(&hit, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&hit, parts), 1);
     assert_int_equal(parts[0].status, STATUS_RUNNING);
     assert_int_equal(parts[0].values[SCHED_LONG], 20);
     assert_int_equal(parts[0].values[SCHED_COUNT], 0);
     assert_false(parts[0].shows_status);
     hit.kind = WIRE_SCHED_LONG_END + WIRE_SCHED_WAITING;
-    assert_int_equal(event_sched_parts(&hit, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&hit, parts), 1);
     assert_int_equal(parts[0].status, STATUS_WAITING);
     hit.kind = WIRE_SCHED_LONG_END + WIRE_SCHED_REDUCTIONS;
-    assert_int_equal(event_sched_parts(&hit, parts), 1);
+    assert_int_equal(event_kind_sched_parts(&hit, parts), 1);
     assert_int_equal(parts[0].status, STATUS_RUNNABLE);
 }
 

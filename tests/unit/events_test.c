@@ -86,13 +86,13 @@ static void test_each_unit_has_its_name(void **state)
 static void test_only_timers_count_time(void **state)
 {
     (void)state;
-    assert_true(clock_is_timer("cpu-clock"));
-    assert_true(clock_is_timer("task-clock"));
-    assert_true(clock_is_timer("cpu-clock:u"));
-    assert_false(clock_is_timer("cycles"));
-    assert_false(clock_is_timer("ref-cycles"));
-    assert_false(clock_is_timer("context-switches"));
-    assert_false(clock_is_timer(""));
+    assert_true(event_clock_is_timer("cpu-clock"));
+    assert_true(event_clock_is_timer("task-clock"));
+    assert_true(event_clock_is_timer("cpu-clock:u"));
+    assert_false(event_clock_is_timer("cycles"));
+    assert_false(event_clock_is_timer("ref-cycles"));
+    assert_false(event_clock_is_timer("context-switches"));
+    assert_false(event_clock_is_timer(""));
 }
 
 int main(void)

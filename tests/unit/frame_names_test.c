@@ -16,6 +16,7 @@
 #include "fake_code.h"
 #include "symbol/frame_class.h"
 #include "symbol/frame_names.h"
+#include "symbol/waiting.h"
 
 enum { CODE_SIZE = 0x300, ATOM_LISTS = 0, ATOM_KEYFIND = 1, ATOMS = 2, FRAMES = 16 };
 static const uint64_t KERNEL_POLL = 0xffffffff81001000, KERNEL_OTHER = 0xffffffff81002000;
@@ -24,6 +25,10 @@ static const struct fake_range functions_of_m[] = {
     {0, 0x100, "m::codeHeader"}, {0x100, 0x200, "m:f/1"}, {0x200, CODE_SIZE, "m:g/2"}};
 static const struct fake_range functions_of_new_m[] = {
     {0, 0x100, "m::codeHeader"}, {0x100, 0x200, "m:new/1"}, {0x200, CODE_SIZE, "m:g/2"}};
+static const struct fake_range functions_of_gen_server[] = {
+    {0, 0x100, "gen_server::codeHeader"},
+    {0x100, 0x200, "gen_server:loop/7"},
+    {0x200, CODE_SIZE, "gen_server:init_it/6"}};
 static const struct fake_range fragments[] = {{0, 0x100, "global::call_bif_shared"},
                                               {0x100, 0x200, "global::normal_exit"}};
 
@@ -343,10 +348,38 @@ static void test_new_code_at_an_old_address_gets_its_own_name(void **state)
     close_bench(&b);
 }
 
+/* Each frame keeps what it tells about a process that waits, also when it gets another class. */
+static void test_frame_keeps_what_it_tells_of_a_wait(void **state)
+{
+    static const uint8_t expected[] = {WAITING_NO_CALL, WAITING_UNKNOWN, WAITING_MAIN_LOOP,
+                                       WAITING_CALLER, WAITING_NO_CALL};
+    struct error error;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    fake_load(b.target, &b.vm,
+              fake_symfile("gen_server", b.module, CODE_SIZE, functions_of_gen_server, 3));
+    assert_int_equal(code_refresh(b.from.code, &error), 0);
+    add(&b, ADDRESS_NATIVE, address_of(first_function), false);
+    add(&b, ADDRESS_EXPORT, b.export, true);
+    add(&b, ADDRESS_CODE, b.module + 0x140, true);
+    add(&b, ADDRESS_CODE, b.module + 0x240, true);
+    add(&b, ADDRESS_CODE, b.global + 0x40, true);
+    find(&b);
+    assert_memory_equal(b.stack->waiting, expected, sizeof(expected));
+    state_functions_add(b.functions, FUNCTION_COLLECT, address_of(first_function));
+    find(&b);
+    assert_int_equal(b.stack->classes[0], CLASS_COLLECT);
+    assert_memory_equal(b.stack->waiting, expected, sizeof(expected));
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_frame_keeps_its_name_and_class),
+        cmocka_unit_test(test_frame_keeps_what_it_tells_of_a_wait),
         cmocka_unit_test(test_erlang_and_unnamed_frames_are_counted),
         cmocka_unit_test(test_frames_get_the_class_of_functions_found_later),
         cmocka_unit_test(test_known_functions_have_their_class_in_each_profile),

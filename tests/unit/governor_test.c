@@ -104,7 +104,7 @@ static struct profiler *prepare(double rate)
     profiler->target = target_start();
     profiler->skeleton = calibration_bpf__open();
     assert_non_null(profiler->skeleton);
-    probe_prepare(profiler->skeleton->progs.count_hit, calibration.way);
+    probe_link_prepare(profiler->skeleton->progs.count_hit, calibration.way);
     assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
     assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
                                  &profiler->point, &error),

@@ -19,7 +19,7 @@ static void test_nif_stub_gives_its_functions(void **state)
     uint64_t called = 0, dirty = 0;
 
     (void)state;
-    assert_true(jit_is_nif_stub(stub, &called, &dirty));
+    assert_true(jit_code_is_nif_stub(stub, &called, &dirty));
     assert_int_equal(called, 0x07060504030201);
     assert_int_equal(dirty, 0x0e0d0c0b0a0908);
 }
@@ -38,7 +38,7 @@ static void test_other_code_is_no_nif_stub(void **state)
 
         memcpy(bytes, stub, sizeof(bytes));
         bytes[cases[i].at] = cases[i].byte;
-        assert_false(jit_is_nif_stub(bytes, &called, &dirty));
+        assert_false(jit_code_is_nif_stub(bytes, &called, &dirty));
     }
     assert_int_equal(called, 0);
 }
@@ -52,7 +52,7 @@ static void test_stub_with_a_far_label_is_no_nif_stub(void **state)
     (void)state;
     memcpy(bytes, stub, sizeof(bytes));
     memcpy(bytes + 35, &(int32_t){INT32_MAX}, sizeof(int32_t));
-    assert_false(jit_is_nif_stub(bytes, &called, &dirty));
+    assert_false(jit_code_is_nif_stub(bytes, &called, &dirty));
 }
 
 static void test_first_restored_stack_pointer_counts(void **state)
@@ -62,17 +62,17 @@ static void test_first_restored_stack_pointer_counts(void **state)
     static const uint8_t from_r12[] = {0x4c, 0x89, 0xe4};
 
     (void)state;
-    assert_int_equal(jit_stack_after_call(from_process, sizeof(from_process), JIT_E_SAVED),
+    assert_int_equal(jit_code_stack_after_call(from_process, sizeof(from_process), JIT_E_SAVED),
                      JIT_STACK_IN_PROCESS);
-    assert_int_equal(jit_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED),
+    assert_int_equal(jit_code_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED),
                      JIT_STACK_IN_REGISTER);
-    assert_int_equal(jit_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED_24),
+    assert_int_equal(jit_code_stack_after_call(from_rbp, sizeof(from_rbp), JIT_E_SAVED_24),
                      JIT_STACK_IN_PROCESS);
-    assert_int_equal(jit_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED_24),
+    assert_int_equal(jit_code_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED_24),
                      JIT_STACK_IN_REGISTER);
-    assert_int_equal(jit_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED),
+    assert_int_equal(jit_code_stack_after_call(from_r12, sizeof(from_r12), JIT_E_SAVED),
                      JIT_STACK_UNKNOWN);
-    assert_int_equal(jit_stack_after_call(from_rbp, 2, JIT_E_SAVED), JIT_STACK_UNKNOWN);
+    assert_int_equal(jit_code_stack_after_call(from_rbp, 2, JIT_E_SAVED), JIT_STACK_UNKNOWN);
 }
 
 /* BPF programs test the same instruction by its number. */
@@ -84,7 +84,8 @@ static void test_number_of_the_load_of_stop_is_its_bytes(void **state)
     (void)state;
     memcpy(&code, bytes, sizeof(code));
     assert_int_equal(code & JIT_LOADS_STOP_MASK, JIT_LOADS_STOP);
-    assert_int_equal(jit_stack_after_call(bytes, sizeof(bytes), JIT_E_SAVED), JIT_STACK_IN_PROCESS);
+    assert_int_equal(jit_code_stack_after_call(bytes, sizeof(bytes), JIT_E_SAVED),
+                     JIT_STACK_IN_PROCESS);
 }
 
 int main(void)

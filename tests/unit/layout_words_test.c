@@ -47,8 +47,8 @@ static void test_sampled_words_are_in_ascending_order(void **state)
     (void)state;
     for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
         struct layout layout = layout_of(release);
-        struct wire_words process = sampled_process_words(&layout);
-        struct wire_words scheduler = sampled_scheduler_words(&layout);
+        struct wire_words process = layout_process_words(&layout);
+        struct wire_words scheduler = layout_scheduler_words(&layout);
 
         check_order(&process, WIRE_PROCESS_BYTES);
         check_order(&scheduler, WIRE_SCHEDULER_BYTES);
@@ -64,7 +64,7 @@ static void test_words_beyond_what_bpf_reads_are_left_out(void **state)
     (void)state;
     layout.sizeof_process = 4096;
     layout.process_parent = 2048;
-    process = sampled_process_words(&layout);
+    process = layout_process_words(&layout);
     check_order(&process, WIRE_PROCESS_BYTES);
 }
 
@@ -75,8 +75,8 @@ static void test_fields_that_bpf_reads_are_within_the_sampled_words(void **state
     (void)state;
     for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
         struct layout layout = layout_of(release);
-        struct wire_words process = sampled_process_words(&layout);
-        struct wire_words scheduler = sampled_scheduler_words(&layout);
+        struct wire_words process = layout_process_words(&layout);
+        struct wire_words scheduler = layout_scheduler_words(&layout);
 
         assert_true(holds(&process, layout.process_htop) && holds(&process, layout.process_stop) &&
                     holds(&process, layout.process_heap) && holds(&process, layout.process_hend) &&
@@ -91,13 +91,13 @@ static void test_fields_that_bpf_reads_are_within_the_sampled_words(void **state
 static void test_small_fields_are_covered_and_absent_ones_skipped(void **state)
 {
     struct layout layout = layout_of(27);
-    struct wire_words words = sampled_process_words(&layout);
+    struct wire_words words = layout_process_words(&layout);
 
     (void)state;
     assert_int_equal(layout.process_flags % 8, 4);
     assert_true(holds(&words, layout.process_flags));
     layout.process_initial = -1;
-    assert_int_equal(sampled_process_words(&layout).count, words.count - 3);
+    assert_int_equal(layout_process_words(&layout).count, words.count - 3);
 }
 
 int main(void)

@@ -35,7 +35,8 @@ FUNCTION(collect_again, call other; due_again: call full_sweep; call *%rax; jmp 
 POINT(due_again);
 /* clang-format on */
 
-/* Bits of ErtsSchedulerSleepInfo.flags (erl_process.h 25:150), and of Process.state and flags. */
+/* Bits of ErtsSchedulerSleepInfo.flags (erl_process.h 25.2.3:150), and of Process.state and flags.
+ */
 enum { POLL_SLEEPING = 1 << 1, TSE_SLEEPING = 1 << 2, WAITING = 1 << 3 };
 enum { STATE_GC = 0x20000, FULLSWEEP = 1 << 4 };
 enum { SCHEDULER = 0x1000, PROCESS = 0x2000, PORT = 0x3000, NIF = 0x4000, HEAP = 0x5000, R10 = 10 };

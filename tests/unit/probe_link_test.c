@@ -34,7 +34,7 @@ static void start(struct profiler *profiler, enum probe_way way)
     profiler->pid = profiler->target.pid;
     profiler->skeleton = calibration_bpf__open();
     assert_non_null(profiler->skeleton);
-    probe_prepare(profiler->skeleton->progs.count_hit, way);
+    probe_link_prepare(profiler->skeleton->progs.count_hit, way);
     assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
     assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
                                  &profiler->point, &error),
@@ -58,7 +58,7 @@ static void end(struct profiler *profiler)
 
 static struct probe_links *attach(const struct profiler *profiler, struct error *error)
 {
-    return probe_attach(profiler->way, profiler->pid, profiler->sites, 2, error);
+    return probe_link_attach(profiler->way, profiler->pid, profiler->sites, 2, error);
 }
 
 /* Let each thread of the target call probed() for a time; return the number of calls, after the
@@ -122,7 +122,7 @@ static void test_each_call_is_counted_at_entry_and_return(void **state)
             assert_true(profiler.target.state->calls[thread] > 0);
         assert_int_equal(profiler.skeleton->bss->hits, 2 * calls);
         assert_int_equal(profiler.skeleton->bss->cookies, calls * (ENTRY_COOKIE + RETURN_COOKIE));
-        probe_detach(links);
+        probe_link_detach(links);
         assert_false(target_is_probed(&profiler.target));
         assert_true(call(&profiler) > 0);
         assert_int_equal(profiler.skeleton->bss->hits, 2 * calls);
@@ -156,12 +156,12 @@ static void test_return_probe_is_hit_when_the_function_ends(void **state)
                          0);
         for (int j = 0; j < 2; j++)
             profiler.sites[j].file_offset = profiler.point.file_offset;
-        links = probe_attach(ways[i], getpid(), profiler.sites, 2, &error);
+        links = probe_link_attach(ways[i], getpid(), profiler.sites, 2, &error);
         assert_non_null(links);
         probed_around();
         assert_int_equal(cookies_within, ENTRY_COOKIE);
         assert_int_equal(counting->bss->cookies, ENTRY_COOKIE + RETURN_COOKIE);
-        probe_detach(links);
+        probe_link_detach(links);
         mappings_free(mappings);
         memory_free(memory);
         target_kill(&profiler.target);
@@ -189,7 +189,7 @@ static void test_no_call_is_missed_under_load(void **state)
                 usleep(5000);
             while (target_calls(&profiler.target) == calls);
             calls = target_calls(&profiler.target) - calls;
-            probe_detach(links);
+            probe_link_detach(links);
             assert_false(target_is_probed(&profiler.target));
             hits = profiler.skeleton->bss->hits - hits;
             /* A call that was in progress during the attach has no return hit. */
@@ -213,12 +213,12 @@ static void test_target_may_end_while_probes_are_attached(void **state)
         links = attach(&profiler, &error);
         assert_non_null(links);
         target_kill(&profiler.target);
-        probe_detach(links);
+        probe_link_detach(links);
         assert_null(attach(&profiler, &error));
         assert_int_equal(error.code, ERROR_NO_PROCESS);
         end(&profiler);
     }
-    probe_detach(NULL);
+    probe_link_detach(NULL);
 }
 
 /* All or none: if one place is not in the file, no probe is left. */
@@ -285,7 +285,7 @@ static void attach_forever(const struct profiler *profiler, int ready)
         struct probe_links *links = attach(profiler, &error);
 
         (void)!write(ready, "", 1);
-        probe_detach(links);
+        probe_link_detach(links);
     }
 }
 

@@ -43,7 +43,7 @@ static void test_probe_on_nop5_is_harmless_only_after_a_full_trial(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++)
-        assert_int_equal(nop5_is_harmless(&trials[i].trial), trials[i].harmless);
+        assert_int_equal(probe_safety_nop5_is_harmless(&trials[i].trial), trials[i].harmless);
 }
 
 /* Each run hits the probe. A kernel that changes red zones does so at each hit except the first,
@@ -54,7 +54,7 @@ static void test_each_run_of_the_trial_hits_the_probe(void **state)
     struct error error = {0};
 
     (void)state;
-    assert_int_equal(nop5_try(calibration.way, &trial, &error), 0);
+    assert_int_equal(probe_safety_try_nop5(calibration.way, &trial, &error), 0);
     assert_true(trial.runs > 1);
     assert_int_equal(trial.hits, trial.runs);
     printf("# %llu runs, %llu words of red zones changed\n", (unsigned long long)trial.runs,
@@ -75,10 +75,10 @@ static void test_nop5_is_refused_if_the_kernel_changes_red_zones(void **state)
     (void)state;
     assert_non_null(mappings);
     assert_int_equal(probe_point(mappings, (uintptr_t)place_of_push, &point, &error), 0);
-    assert_int_equal(nop5_check(calibration.way, &point, &error), 0);
-    assert_int_equal(nop5_try(calibration.way, &trial, &error), 0);
+    assert_int_equal(probe_safety_check_nop5(calibration.way, &point, &error), 0);
+    assert_int_equal(probe_safety_try_nop5(calibration.way, &trial, &error), 0);
     assert_int_equal(probe_point(mappings, (uintptr_t)place_of_nop5, &point, &error), 0);
-    refused = nop5_check(calibration.way, &point, &error);
+    refused = probe_safety_check_nop5(calibration.way, &point, &error);
     assert_int_equal(refused, trial.changed ? -1 : 0);
     if (refused) {
         assert_int_equal(error.code, ERROR_UNSUPPORTED);

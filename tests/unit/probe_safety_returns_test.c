@@ -50,11 +50,11 @@ static void test_no_danger_without_a_filter_or_return_probes(void **state)
     pid_t pid = child_start(NULL);
 
     (void)state;
-    assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
+    assert_int_equal(probe_safety_check_returns(calibration.way, pid, &returns, 1, &error), 0);
     child_end(pid);
-    assert_int_equal(return_probes_check(calibration.way, pid, &returns, 1, &error), 0);
+    assert_int_equal(probe_safety_check_returns(calibration.way, pid, &returns, 1, &error), 0);
     pid = child_start(install_filter);
-    assert_int_equal(return_probes_check(calibration.way, pid, &entry, 1, &error), 0);
+    assert_int_equal(probe_safety_check_returns(calibration.way, pid, &entry, 1, &error), 0);
     child_end(pid);
 }
 
@@ -69,7 +69,7 @@ static void test_kernel_version_decides_the_danger_of_a_filter(void **state)
 
     (void)state;
     pid = child_start(install_filter);
-    result = return_probes_check(calibration.way, pid, sites, 2, &error);
+    result = probe_safety_check_returns(calibration.way, pid, sites, 2, &error);
     child_end(pid);
     assert_int_equal(uname(&name), 0);
     assert_int_equal(sscanf(name.release, "%d.%d", &major, &minor), 2);

@@ -211,32 +211,33 @@ static void test_both_encodings_of_pids_are_decoded(void **state)
     char text[48];
 
     (void)state;
-    assert_true(pid_format(&encoding, (uint64_t)7 << 32 | (9 << 15 | 5535) << 4 | 3, text, 48));
+    assert_true(
+        pid_encoding_format(&encoding, (uint64_t)7 << 32 | (9 << 15 | 5535) << 4 | 3, text, 48));
     assert_string_equal(text, "<0.5535.9>");
-    assert_int_equal(pid_table_index(&encoding, (uint64_t)7 << 32 | 0x533), 7);
-    assert_true(pid_format(&wide, 0x2a83, text, sizeof(text)));
+    assert_int_equal(pid_encoding_index(&encoding, (uint64_t)7 << 32 | 0x533), 7);
+    assert_true(pid_encoding_format(&wide, 0x2a83, text, sizeof(text)));
     assert_string_equal(text, "<0.85.0>");
-    assert_int_equal(pid_table_index(&wide, 0x2a83), 0x2a8);
-    assert_true(pid_format(&wide, (uint64_t)1 << 32 | 0x2a83, text, sizeof(text)));
+    assert_int_equal(pid_encoding_index(&wide, 0x2a83), 0x2a8);
+    assert_true(pid_encoding_format(&wide, (uint64_t)1 << 32 | 0x2a83, text, sizeof(text)));
     assert_string_equal(text, "<0.85.1>");
-    assert_false(pid_format(&wide, 0x2a87, text, sizeof(text)));
-    assert_true(port_format(&wide, 0x2a87, text, sizeof(text)));
+    assert_false(pid_encoding_format(&wide, 0x2a87, text, sizeof(text)));
+    assert_true(pid_encoding_format_port(&wide, 0x2a87, text, sizeof(text)));
     assert_string_equal(text, "#Port<0.85>");
-    assert_false(port_format(&wide, 0x2a83, text, sizeof(text)));
+    assert_false(pid_encoding_format_port(&wide, 0x2a83, text, sizeof(text)));
 }
 
 /* The first condition that is true decides, as in erts_process_state2status(). */
 static void test_first_true_condition_decides_the_status(void **state)
 {
     (void)state;
-    assert_int_equal(process_status_of_state(&vm, 0), STATUS_WAITING);
-    assert_int_equal(process_status_of_state(&vm, 0x2000), STATUS_RUNNABLE);
-    assert_int_equal(process_status_of_state(&vm, 0xa000), STATUS_RUNNING);
-    assert_int_equal(process_status_of_state(&vm, 0x20000000), STATUS_RUNNING);
-    assert_int_equal(process_status_of_state(&vm, 0x1a000), STATUS_SUSPENDED);
-    assert_int_equal(process_status_of_state(&vm, 0x3a000), STATUS_GARBAGE_COLLECTING);
-    assert_int_equal(process_status_of_state(&vm, 0x3a800), STATUS_EXITING);
-    assert_int_equal(process_status_of_state(&vm, 0x3ac00), STATUS_FREE);
+    assert_int_equal(process_info_status(&vm, 0), STATUS_WAITING);
+    assert_int_equal(process_info_status(&vm, 0x2000), STATUS_RUNNABLE);
+    assert_int_equal(process_info_status(&vm, 0xa000), STATUS_RUNNING);
+    assert_int_equal(process_info_status(&vm, 0x20000000), STATUS_RUNNING);
+    assert_int_equal(process_info_status(&vm, 0x1a000), STATUS_SUSPENDED);
+    assert_int_equal(process_info_status(&vm, 0x3a000), STATUS_GARBAGE_COLLECTING);
+    assert_int_equal(process_info_status(&vm, 0x3a800), STATUS_EXITING);
+    assert_int_equal(process_info_status(&vm, 0x3ac00), STATUS_FREE);
 }
 
 int main(void)

@@ -277,9 +277,9 @@ static void test_invalid_node_name_is_not_found(void **state)
 static void test_search_does_not_read_beyond_the_data(void **state)
 {
     static const root_test tests[] = {
-        root_is_process_table,        root_is_port_table,     root_is_atom_table,
-        root_is_schedulers,           root_is_jit_descriptor, root_is_code_ranges,
-        root_is_dirty_cpu_schedulers, root_is_this_node,      root_is_allocators,
+        root_test_process_table,        root_test_port_table,     root_test_atom_table,
+        root_test_schedulers,           root_test_jit_descriptor, root_test_code_ranges,
+        root_test_dirty_cpu_schedulers, root_test_this_node,      root_test_allocators,
     };
     uint64_t root;
 

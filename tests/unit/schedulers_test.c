@@ -52,7 +52,7 @@ static void expect_counts(uint32_t normal, uint32_t dirty_cpu, uint32_t dirty_io
 {
     struct error error;
 
-    assert_int_equal(vm_read_schedulers(&vm, &error), 0);
+    assert_int_equal(schedulers_read(&vm, &error), 0);
     assert_int_equal(vm.scheduler_counts[VM_SCHEDULER_NORMAL], normal);
     assert_int_equal(vm.scheduler_counts[VM_SCHEDULER_DIRTY_CPU], dirty_cpu);
     assert_int_equal(vm.scheduler_counts[VM_SCHEDULER_DIRTY_IO], dirty_io);
@@ -121,7 +121,7 @@ static void test_vm_without_all_of_its_threads_is_refused(void **state)
         put_schedulers(type, 2, vm.layout.sizeof_sched_aligned + 64);
     second = vm.roots.schedulers[0] + (uint64_t)vm.layout.sizeof_sched_aligned + 64;
     fake_put_u64(target, second + (uint64_t)vm.layout.sched_tid, 0);
-    assert_int_equal(vm_read_schedulers(&vm, &error), -1);
+    assert_int_equal(schedulers_read(&vm, &error), -1);
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
     close_vm();
 }

@@ -7,35 +7,39 @@
 
 #include "symbol/waiting.h"
 
-static frame_id frame_of(struct profile *profile, const char *symbol, enum frame_kind kind)
-{
-    const struct frame frame = {.symbol = profile_string_z(profile, symbol), .kind = (uint8_t)kind};
+enum { FRAMES = 16 };
 
-    return profile_frame(profile, &frame);
+/* The classes of a stack, leaf first. */
+struct classes {
+    uint8_t of[FRAMES];
+    size_t count;
+};
+
+/* Add a frame on the leaf side. */
+static void add(struct classes *classes, const char *symbol, enum frame_kind kind)
+{
+    assert_true(classes->count < FRAMES);
+    memmove(classes->of + 1, classes->of, classes->count++);
+    classes->of[0] = (uint8_t)waiting_class_of(kind, symbol);
 }
 
 /* A stack of Erlang functions, root first: "a:b/0 c:d/1". */
-static stack_id stack_of(struct profile *profile, const char *functions)
+static struct classes classes_of(const char *functions)
 {
+    struct classes classes = {.count = 0};
     char text[512], *rest = NULL;
-    stack_id stack = 0;
 
     strcpy(text, functions);
     for (char *name = strtok_r(text, " ", &rest); name; name = strtok_r(NULL, " ", &rest))
-        stack = profile_stack(profile, stack, frame_of(profile, name, FRAME_ERLANG));
-    return stack;
+        add(&classes, name, FRAME_ERLANG);
+    return classes;
 }
 
 static enum process_status status_of(const char *functions, bool has_messages)
 {
-    struct profile *profile = profile_new();
-    struct waiting waiting = {NULL};
-    enum process_status status =
-        waiting_status(&waiting, profile, stack_of(profile, functions), has_messages);
+    const struct classes classes = classes_of(functions);
 
-    waiting_reset(&waiting);
-    profile_free(profile);
-    return status;
+    return waiting_status(classes.of, classes.count, has_messages);
 }
 
 #define PROC_LIB "proc_lib:init_p_do_apply/3 "
@@ -92,37 +96,40 @@ static void test_functions_tell_what_a_process_waits_for(void **state)
 /* Event sched samples a process while the scheduler runs it. */
 static void test_native_frames_and_marks_are_passed_over(void **state)
 {
-    struct profile *profile = profile_new();
-    struct waiting waiting = {NULL};
-    stack_id stack = stack_of(profile, PROC_LIB "gen_server:loop/7");
+    struct classes classes = classes_of(PROC_LIB "gen_server:loop/7");
 
     (void)state;
-    stack = profile_stack(profile, stack, frame_of(profile, "gen:do_call/4", FRAME_RUNTIME));
-    stack = profile_stack(profile, stack, frame_of(profile, "timer:sleep/1", FRAME_NATIVE));
-    stack = profile_stack(profile, stack, frame_of(profile, "erlang:monitor/2", FRAME_MARK));
-    assert_int_equal(waiting_status(&waiting, profile, stack, false), STATUS_IDLE);
-    stack = profile_stack(profile, stack, frame_of(profile, "erlang:process_info/2", FRAME_BIF));
-    assert_int_equal(waiting_status(&waiting, profile, stack, false), STATUS_BLOCKED);
-    waiting_reset(&waiting);
-    profile_free(profile);
+    add(&classes, "gen:do_call/4", FRAME_RUNTIME);
+    add(&classes, "timer:sleep/1", FRAME_NATIVE);
+    add(&classes, "timer:sleep/1", FRAME_KERNEL);
+    add(&classes, "erlang:monitor/2", FRAME_MARK);
+    assert_int_equal(waiting_status(classes.of, classes.count, false), STATUS_IDLE);
+    add(&classes, "erlang:process_info/2", FRAME_BIF);
+    assert_int_equal(waiting_status(classes.of, classes.count, false), STATUS_BLOCKED);
 }
 
-/* Stacks of another profile have the same numbers. */
-static void test_reset_forgets_the_stacks_of_a_profile(void **state)
+/* A name of the lists matches as a whole: a function of any arity, or all of a module. */
+static void test_function_has_the_class_of_its_name(void **state)
 {
-    struct profile *first = profile_new(), *second = profile_new();
-    struct waiting waiting = {NULL};
-    stack_id idle = stack_of(first, "init:loop/1"), blocked = stack_of(second, "timer:sleep/1");
+    static const struct {
+        const char *symbol;
+        enum waiting_class class;
+    } functions[] = {
+        {"gen_server:loop/5", WAITING_MAIN_LOOP},
+        {"gen_server:loops/5", WAITING_INSIDE},
+        {"gen_server:call/3", WAITING_INSIDE},
+        {"gen_server:init_it/2", WAITING_CALLER},
+        {"gen_server:try_handle_x/1", WAITING_CALLER},
+        {"gen_server", WAITING_UNKNOWN},
+        {"gen:do_call/4", WAITING_CALLER},
+        {"shop:loop/1", WAITING_UNKNOWN},
+        {"", WAITING_UNKNOWN},
+    };
 
     (void)state;
-    assert_int_equal(idle, blocked);
-    assert_int_equal(waiting_status(&waiting, first, idle, false), STATUS_IDLE);
-    assert_int_equal(waiting_status(&waiting, first, idle, false), STATUS_IDLE);
-    waiting_reset(&waiting);
-    assert_int_equal(waiting_status(&waiting, second, blocked, false), STATUS_BLOCKED);
-    waiting_reset(&waiting);
-    profile_free(first);
-    profile_free(second);
+    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+        if (waiting_class_of(FRAME_ERLANG, functions[i].symbol) != functions[i].class)
+            fail_msg("%s", functions[i].symbol);
 }
 
 int main(void)
@@ -130,7 +137,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_tell_what_a_process_waits_for),
         cmocka_unit_test(test_native_frames_and_marks_are_passed_over),
-        cmocka_unit_test(test_reset_forgets_the_stacks_of_a_profile),
+        cmocka_unit_test(test_function_has_the_class_of_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,7 +148,7 @@ function comparison(ours, others, id, scale) {
 
 /**
  * The standard error of the difference of two sums, if samples hit a function by chance (Poisson).
- * A side without samples gets the variance of one sample (src/output/function_changes.c).
+ * A side without samples gets the variance of one sample (src/output/changes/function_changes.c).
  *
  * @param {Costs} ours
  * @param {Costs} others

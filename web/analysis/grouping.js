@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The root frames of samples: they show which process or thread ran (src/profile/view.c,
- * src/profile/root_frame.c). */
+/* The root frames of samples: they show which process or thread ran (src/view/view.c,
+ * src/view/root_frame.c). */
 import { textsOf } from "#analysis/functions";
 import { nameOf, remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The texts of root frames (src/profile/root_frame.c). */
+/* The texts of root frames (src/view/root_frame.c). */
 
 /** @typedef {import("../types").Recording} Recording */
 

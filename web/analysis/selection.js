@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The selected samples (src/profile/selection.c). A sample must meet all conditions. Samples of
+ * The selected samples (src/view/selection.c). A sample must meet all conditions. Samples of
  * other events are included: they have weight 0.
  */
 import { leftOutIdle, selectedStatuses } from "#analysis/idle";

@@ -96,7 +96,7 @@ function hiddenFunctions(recording, hidden) {
 
 /**
  * Ids of functions for folding, by frame id: frames with the same symbol, module and kind fold
- * (src/profile/view.c).
+ * (src/view/view.c).
  *
  * @param {Recording} recording
  */

@@ -55,7 +55,7 @@ export function sumSquares(ids, count, weights, samples) {
 
 /**
  * True if a weight of 3 means 3 samples, and not one sample with a weight of 3
- * (src/output/changes.c).
+ * (src/output/changes/changes.c).
  *
  * @param {Weights} weights
  */

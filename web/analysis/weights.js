@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The weight of each sample (src/output/weight.c, src/output/metric_changes.c). */
+/* The weight of each sample (src/output/weight.c, src/output/changes/metric_changes.c). */
 import { remember } from "#analysis/memo";
 import { samplesOfPart } from "#analysis/time_axis";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Decodes the columns of numbers in the page's data block (format: src/output/html.c). */
+/* Decodes the columns of numbers in the page's data block (format: src/output/html/html.c). */
 
 const ESCAPE = "^".charCodeAt(0), FLIPPED = 0x40;
 

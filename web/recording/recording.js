@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Reads a recording from the data block of the page (format: src/output/html.c). Values and metrics
+ * Reads a recording from the data block of the page (format: src/output/html/html.c). Values and metrics
  * of samples are decoded at their first use, because not every view needs them.
  */
 import { bytesOf, Columns } from "#recording/columns";
@@ -56,7 +56,7 @@ function readTable(columns, table, count, names) {
 
 /**
  * True for a function of Elixir. Its name is written as in Elixir ("Enum.map/2"). The name of an
- * Erlang function begins with a lower-case letter or a quote (mfa_format() of src/beam/atom.c).
+ * Erlang function begins with a lower-case letter or a quote (atom_mfa_format() of src/beam/atom.c).
  * @param {string} symbol @param {number} kind
  */
 function isElixir(symbol, kind) {

@@ -35,8 +35,8 @@ static const uint8_t places[CPU_REGISTERS] = {
     [CPU_RDX] = 12, [CPU_RSI] = 13, [CPU_RDI] = 14, [CPU_RIP] = 16, [CPU_RSP] = 19,
 };
 
-bool core_registers_read(const uint8_t *bytes, size_t size, uint64_t registers[CPU_REGISTERS],
-                         uint64_t *thread_pointer)
+bool cpu_read_core_registers(const uint8_t *bytes, size_t size, uint64_t registers[CPU_REGISTERS],
+                             uint64_t *thread_pointer)
 {
     uint64_t words[WORDS];
 

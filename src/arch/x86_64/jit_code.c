@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* x86/beam_asm.hpp emit_leave_runtime (25:699, 27:741, 29:819). */
-enum jit_stack jit_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved)
+/* x86/beam_asm.hpp emit_leave_runtime (25.2.3:699, 27.3.4.1:741, 29.1.1:819). */
+enum jit_stack jit_code_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved)
 {
     static const uint8_t STOP[] = {0x49, 0x8b, 0x65}; /* mov rsp, [r13 + stop] */
     static const uint8_t RBP[] = {0x48, 0x89, 0xec};  /* mov rsp, rbp */
@@ -38,7 +38,8 @@ enum {
     DISPATCH = 32, /* offset of the instruction that loads the label */
 };
 
-bool jit_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called, uint64_t *dirty)
+bool jit_code_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called,
+                          uint64_t *dirty)
 {
     static const uint8_t LEA_RDX_RIP[] = {0x48, 0x8d, 0x15};
     int32_t offset;

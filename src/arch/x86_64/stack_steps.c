@@ -34,8 +34,8 @@ static void move_by(int64_t bytes, struct stack_step *step)
 
 /* "lea rsp, [rbx - N]" switches to the stack of the scheduler thread. rbx points to the scheduler's
  * registers, which are next to that stack. "mov rsp, rbp" and "mov rsp, [r13 + stop]" switch back
- * to the Erlang stack (x86/beam_asm.hpp emit_enter_runtime, emit_leave_runtime 25:618, 27:622,
- * 29:700). */
+ * to the Erlang stack (x86/beam_asm.hpp emit_enter_runtime,
+ * emit_leave_runtime 25.2.3:618, 27.3.4.1:622, 29.1.1:700). */
 static void set_stack_pointer(const struct assignment *assignment, struct stack_step *step)
 {
     const struct operand *from = &assignment->from;

@@ -11,7 +11,7 @@ const char *const trap_names[TRAPS] = {
 };
 
 /* arch/x86/kernel/uprobes.c: branch_setup_xol_ops, push_setup_xol_ops, arch_uprobe_optimize. */
-enum trap trap_of_code(const uint8_t *code, size_t size)
+enum trap uprobe_trap_of_code(const uint8_t *code, size_t size)
 {
     static const uint8_t nop5[NOP5_BYTES] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
     static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -30,7 +30,7 @@ enum trap trap_of_code(const uint8_t *code, size_t size)
     return TRAP_STEPPED;
 }
 
-bool trap_is_breakpoint(const uint8_t *changed, size_t size)
+bool uprobe_trap_is_breakpoint(const uint8_t *changed, size_t size)
 {
     return size == 1 && changed[0] == 0xcc; /* int3 */
 }

@@ -31,7 +31,7 @@ static const char *reason(const struct recording_header *header,
         return "samples were lost";
     if (chance_explains(totals, ratio))
         return "with this number of samples, chance explains it";
-    if (!clock_is_timer(header->event))
+    if (!event_clock_is_timer(header->event))
         return "the rate of this event varies";
     return ratio < 1 ? "the kernel switched threads, or the hypervisor took CPUs away, when ticks "
                        "were due"

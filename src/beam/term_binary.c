@@ -2,8 +2,8 @@
 #include "beam/term.h"
 
 /*
- * Until OTP 26 (ErlHeapBin, erl_binary.h 25:174; ProcBin, global.h 25:272; ErlSubBin, erl_bits.h
- * 25:31):
+ * Until OTP 26 (ErlHeapBin, erl_binary.h 25.2.3:174; ProcBin, global.h 25.2.3:272; ErlSubBin,
+ * erl_bits.h 25.2.3:31):
  *
  *   heap     header | size in bytes | data...
  *   refc     header | size in bytes | next | Binary * | data * | flags
@@ -38,7 +38,7 @@ static bool old_binary(struct memory *memory, uint64_t address, int depth, struc
     }
 }
 
-/* The flags in the base of a part (erl_bits.h 27:77, 27:80). */
+/* The flags in the base of a part (erl_bits.h 27.3.4.1:77, 27.3.4.1:80). */
 enum { PART_FLAGS = 3, PART_IS_VOLATILE = 2 };
 
 /* Find the bytes of a part whose binary was appended to. They move when they grow: the base of the
@@ -57,8 +57,8 @@ static bool find_moving_bytes(struct memory *memory, const struct layout *layout
 }
 
 /*
- * From OTP 27 (ErlHeapBits, erl_bits.h 27:136; ErlSubBits, erl_bits.h 27:46; BinRef, erl_bits.h
- * 27:121):
+ * From OTP 27 (ErlHeapBits, erl_bits.h 27.3.4.1:136; ErlSubBits, erl_bits.h 27.3.4.1:46; BinRef,
+ * erl_bits.h 27.3.4.1:121):
  *
  *   heap     header | size in bits | data...
  *   part     header | base *, two flags in the low bits | start bit | end bit | BinRef, boxed

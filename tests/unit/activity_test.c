@@ -6,7 +6,7 @@
 
 #include "fake_sample.h"
 #include "fake_target.h"
-#include "symbol/thread_cache.h"
+#include "symbol/activity.h"
 
 static struct vm vm;
 
