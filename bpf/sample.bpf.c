@@ -78,8 +78,8 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     return size;
 }
 
-/* Note that memory could not be read which is there in any sound VM: what user space makes of the
- * sample lacks it. Reads that only try whether there is memory are no faults. */
+/* Note that memory could not be read that the sample needs. Reads that only try whether there is
+ * memory are no faults. */
 static __always_inline void note_fault(struct scratch *scratch)
 {
     scratch->sample.flags |= WIRE_FAULT;
