@@ -10,6 +10,7 @@
 #include "os/call_filter.h"
 #include "os/capabilities.h"
 #include "os/kernel_settings.h"
+#include "os/patience.h"
 #include "util/log.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE /* Linux 5.9 */
@@ -129,6 +130,7 @@ void privileges_render(struct file_fence *fence)
                      "temporary files can be written");
     file_fence_free(fence);
     keep(FILES, "read and write files");
+    patience_end(); /* the filter permits no process */
     if (call_filter_files_only())
         log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
 }
