@@ -193,6 +193,54 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
         self.assertEqual(list(self.out.glob("*.tmp")), [])
         beamflame.record("report", wide, "-o", self.out / "wide.html")
 
+    def kill_first(self, profiler, of_writer):
+        """Kill the process that writes the first segment, or the one that writes its outputs."""
+        self.assertIn("sampling", profiler.stderr.readline())
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            for writer in self.writers(profiler.pid):
+                for victim in children(writer) if of_writer else [writer]:
+                    os.kill(victim, signal.SIGKILL)
+                    return
+        self.fail("no process wrote a segment")
+
+    def test_segment_is_kept_if_its_writer_is_killed(self):
+        """With --loop, with and without a requested recording: the segment of a process that was
+        killed is kept and named, with the signal, and the other segments are written."""
+        for of_writer, says in ((False, "signal 9 ended the process that wrote a segment"),
+                                (True, "signal 9 ended the process that writes the outputs")):
+            for suffixes in (("html",), ("html", "bfr")):
+                with self.subTest(of_writer=of_writer, suffixes=suffixes):
+                    folder = self.out / f"{of_writer}-{len(suffixes)}"
+                    folder.mkdir()
+                    outputs = [part for suffix in suffixes
+                               for part in ("-o", folder / f"x.{suffix}")]
+                    profiler = self.start("-p", self.node.pid, "-F", 499, "--loop", 1, "-d", 4,
+                                          *outputs)
+                    self.kill_first(profiler, of_writer)
+                    code, said = self.ended(profiler)
+                    self.assertEqual(code, FAILED, said)
+                    self.assertIn(says, said)
+                    self.assertIn("1 of 4 segments could not be written completely", said)
+                    kept, = re.findall("the recording of that segment is kept in (.*)", said)
+                    self.assertEqual(Path(kept).parent, folder)
+                    self.assertGreater(sum(beamflame.folded(kept).values()), 50)
+                    Path(kept).with_suffix(".test.folded").unlink()
+                    self.assertEqual(len(list(folder.glob("*.html"))), 3, said)
+                    self.assertEqual(list(folder.glob(".*.tmp")), [])
+
+    def test_triggered_recording_is_kept_if_its_writer_is_killed(self):
+        """The same of a recording around a trigger, which that process puts together."""
+        profiler = self.start("-p", self.node.pid, "-F", 499, "--trigger", "memory>1", "--before",
+                              2, "--after", 2, "-d", 6, "-o", self.out / "t.html", "-o",
+                              self.out / "t.bfr")
+        self.kill_first(profiler, False)
+        code, said = self.ended(profiler)
+        self.assertEqual(code, FAILED, said)
+        self.assertIn("signal 9 ended the process that wrote a segment", said)
+        kept, *_ = re.findall("the recording of that segment is kept in (.*)", said)
+        self.assertGreater(sum(beamflame.folded(kept).values()), 50)
+
 
 if __name__ == "__main__":
     unittest.main()
