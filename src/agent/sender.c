@@ -310,6 +310,7 @@ int sender_start(struct sender *sender, const struct push_service *service,
 
         child_begin("beamflame-send", kept, options->log_file < 0 ? 2 : 3);
         client = make_client(service, options);
+        tzset(); /* reads files */
         privileges_send(fence_of(service, options->directory));
         run(client, service, options, status, ends[0]);
     }

@@ -5,14 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "os/call_filter.h"
 #include "os/child.h"
 #include "os/file_fence.h"
+#include "os/own_limits.h"
 #include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/files.h"
+
+/* Of address space that the child may take: outputs of a recording with many stacks, and its
+ * tables. */
+static const uint64_t MEMORY = 1 << 30;
 
 /* The child leaves the text of an error in its file, and ends with the code. */
 static void run(int (*work)(void *context, int out, struct error *error), void *context, int out,
@@ -21,6 +28,8 @@ static void run(int (*work)(void *context, int out, struct error *error), void *
     struct error error;
 
     child_begin("beamflame-make", kept, count);
+    if (!CALL_FILTER_IS_MISSING)
+        own_limit(RLIMIT_AS, own_memory(OWN_ADDRESS_SPACE) + MEMORY);
     privileges_render(file_fence_new());
     if (work(context, out, &error) == 0)
         _exit(0);

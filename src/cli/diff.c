@@ -11,7 +11,6 @@
 #include "cli/report_options.h"
 #include "cli/signals.h"
 #include "input/input.h"
-#include "os/privileges.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "recording/recording_join.h"
@@ -181,17 +180,18 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
     comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
     check_lengths(&comparison);
     output.settings.comparison = &comparison;
-    *ret_code = render(fd, "both recordings", &output, NULL);
+    *ret_code = render(fd, "both recordings", &output);
     return 0;
 }
 
 /* ---- the command ---- */
 
-static int diff(const struct diff_options *options)
+static int diff(void *context)
 {
+    const struct diff_options *options = context;
     struct side sides[2] = {{.fd = -1}, {.fd = -1}};
     struct error error;
-    int code = 0, result = render_check(&options->report.output, 1, true, &error);
+    int code = 0, result = 0;
 
     for (int i = 0; !result && i < 2; i++)
         result = open_side(&sides[i], options->report.paths[i], &error);
@@ -213,9 +213,7 @@ static int run(int argc, char **argv)
 
     if (command_line_parse(&diff_command, argc, argv, &options, &result)) {
         signals_end_program();
-        privileges_render(
-            render_fence(&options.report.output, options.report.paths, options.report.path_count));
-        result = diff(&options);
+        result = render_files(&options.report, diff, &options);
     }
     report_options_free(&options.report);
     return result;

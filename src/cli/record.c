@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame [record]`: profiles VMs until it is stopped, then writes the outputs. */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/record_options.h"
+#include "cli/record_outputs.h"
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
@@ -274,46 +274,6 @@ static int make_recording(const struct record_options *options, struct targets *
     return result;
 }
 
-/* Save a recording that no output has. `reason`: why, "" if that was said. Return the exit code. */
-static int keep_recording(int fd, const char *reason)
-{
-    struct error error;
-    char *kept = recording_keep(fd, temporary_directory(), &error);
-
-    if (!kept) {
-        error_prefix(&error, "%s", reason);
-        return message_error(&error);
-    }
-    message_say("%s: the recording is kept in %s; 'beamflame report' makes outputs of it", reason,
-                kept);
-    free(kept);
-    return ERROR_FAILED;
-}
-
-/* Write the outputs. A recording that would be lost is kept elsewhere. Takes over `fd`. Return the
- * exit code. */
-static int render_recording(const struct record_options *options, const char *path, int fd)
-{
-    int again = fcntl(fd, F_DUPFD_CLOEXEC, 3), result;
-    bool is_gone = path && !recording_is_at(path, fd), written;
-
-    if (path && !is_gone && !options->output.quiet)
-        message_say("wrote %s", path);
-    result = render(fd, path ? path : "the recording", &options->output, &written);
-    if (again < 0)
-        return result;
-    if (is_gone) {
-        char *reason = xasprintf("%s was removed while it was recorded", path);
-
-        result = keep_recording(again, reason);
-        free(reason);
-    } else if (!path && result == ERROR_FAILED && !written) {
-        keep_recording(again, "not all outputs were written");
-    }
-    close(again);
-    return result;
-}
-
 static int record_and_render(const struct record_options *options, struct targets *targets,
                              const char *path, const char *command_line, uint64_t started)
 {
@@ -329,8 +289,8 @@ static int record_and_render(const struct record_options *options, struct target
     else if (failed)
         message_warning("the recording ended early; the outputs have what was recorded until then");
     stop_guard_end();
-    privileges_render(render_fence(&options->output, NULL, 0));
-    rendered = render_recording(options, path, fd);
+    rendered = record_write_outputs(&options->output, path, fd);
+    close(fd);
     return failed ? failed : rendered;
 }
 

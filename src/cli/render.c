@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/render.h"
 
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "cli/verbose.h"
+#include "input/input.h"
+#include "os/confined.h"
+#include "os/file_broker.h"
+#include "os/file_fence.h"
 #include "output/formats.h"
 #include "output/output_check.h"
+#include "recording/recording.h"
 #include "recording/recording_keep.h"
+#include "util/memory_limit.h"
 
 enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* plus the summary and the statistics */
 
@@ -52,21 +61,91 @@ static void permit_output(struct file_fence *fence, const struct output_request 
         file_fence_write_beside(fence, request->path);
 }
 
-struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
-                                size_t input_count)
+/* A fence around the outputs, the directory of temporary files, and the inputs. */
+static struct file_fence *fence_around(const struct render_work *work)
 {
+    const struct output_options *options = work->output;
     struct file_fence *fence = file_fence_new();
 
     for (size_t i = 0; i < options->count; i++)
         permit_output(fence, &options->requests[i]);
     if (options->stats_path && strcmp(options->stats_path, "-"))
         file_fence_write(fence, options->stats_path);
-    for (size_t i = 0; i < input_count; i++)
-        file_fence_read(fence, inputs[i]);
+    for (size_t i = 0; i < work->input_count; i++)
+        file_fence_read(fence, work->inputs[i]);
     recording_permit_places(fence, temporary_directory());
-    file_fence_read_time_zone(fence);
     return fence;
 }
+
+/* ---- what the process may have ---- */
+
+static bool permits(void *context, const char *path)
+{
+    const struct render_work *work = context;
+    struct output_request requests[REQUESTS_MAX];
+    size_t count = work->output->count;
+
+    memcpy(requests, work->output->requests, count * sizeof(*requests));
+    add_statistics(work->output, requests, &count);
+    return output_check_path(requests, count, path);
+}
+
+static int open_input_of(void *context, const char *path, struct error *error)
+{
+    const struct render_work *work = context;
+
+    for (size_t i = 0; i < work->input_count; i++)
+        if (!strcmp(work->inputs[i], path))
+            return input_open_file(path, error);
+    return work->input_count
+               ? error_set(error, ERROR_FAILED, "can't read '%.300s': it is no input", path)
+               : fcntl(work->recording, F_DUPFD_CLOEXEC, 3);
+}
+
+static int open_temporary(void *context, struct error *error)
+{
+    (void)context;
+    return recording_file(NULL, temporary_directory(), error);
+}
+
+int render_apart(const struct render_work *work, bool *ret_written, struct error *error)
+{
+    const struct confined_work confined = {
+        .run = work->run,
+        .context = work->context,
+        .files = {(void *)(uintptr_t)work, permits, open_input_of, open_temporary},
+        .fence = fence_around(work),
+        .memory = memory_limit_of_outputs(),
+        .log_file = verbose_file(),
+    };
+    struct confined_end end = {0};
+    int failed = confined_run(&confined, &end, error);
+
+    if (ret_written)
+        *ret_written = end.complete;
+    return failed ? -1 : end.code;
+}
+
+int render_files(const struct report_options *options, int (*run)(void *context), void *context)
+{
+    const struct render_work work = {
+        .run = run,
+        .context = context,
+        .output = &options->output,
+        .inputs = options->paths,
+        .input_count = options->path_count,
+        .recording = -1,
+    };
+    struct error error;
+    int code;
+
+    if (render_check(&options->output, 1, true, &error))
+        return message_error(&error);
+    code = render_apart(&work, NULL, &error);
+    return code < 0 ? message_error(&error) : code;
+}
+
+/* ---- the process ---- */
 
 static void say_what_was_written(const struct output_options *options,
                                  const struct output_result *result)
@@ -102,7 +181,7 @@ static int say_what_is_empty(const struct output_result *result)
     return code;
 }
 
-int render(int fd, const char *name, const struct output_options *options, bool *ret_written)
+int render(int fd, const char *name, const struct output_options *options)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
@@ -111,8 +190,6 @@ int render(int fd, const char *name, const struct output_options *options, bool 
     struct recording *recording = recording_open(fd, name, &error);
     int result;
 
-    if (ret_written)
-        *ret_written = false;
     if (!recording)
         return message_error(&error);
     memcpy(requests, options->requests, count * sizeof(*requests));
@@ -127,8 +204,7 @@ int render(int fd, const char *name, const struct output_options *options, bool 
     recording_close(recording);
     if (result)
         return message_error(&error);
-    if (ret_written)
-        *ret_written = true;
+    file_broker_complete();
     if (!options->quiet)
         say_what_was_written(options, &written);
     result = say_what_is_empty(&written);

@@ -7,7 +7,6 @@
 #include "cli/report_options.h"
 #include "cli/signals.h"
 #include "input/input.h"
-#include "os/privileges.h"
 
 static int open_input(const struct report_options *options, struct error *error)
 {
@@ -18,18 +17,16 @@ static int open_input(const struct report_options *options, struct error *error)
     return input_join(options->paths, options->path_count, &by_time, temporary_directory(), error);
 }
 
-static int report(const struct report_options *options)
+static int report(void *context)
 {
+    const struct report_options *options = context;
     struct error error;
-    int fd;
+    int fd = open_input(options, &error);
 
-    if (render_check(&options->output, 1, true, &error))
-        return message_error(&error);
-    fd = open_input(options, &error);
     if (fd < 0)
         return message_error(&error);
     return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",
-                  &options->output, NULL);
+                  &options->output);
 }
 
 static int run(int argc, char **argv)
@@ -39,8 +36,7 @@ static int run(int argc, char **argv)
 
     if (command_line_parse(&report_command, argc, argv, &options, &result)) {
         signals_end_program();
-        privileges_render(render_fence(&options.output, options.paths, options.path_count));
-        result = report(&options);
+        result = render_files(&options, report, &options);
     }
     report_options_free(&options);
     return result;

@@ -12,6 +12,7 @@
 
 #include "input/perf_line.h"
 #include "input/readers.h"
+#include "os/file_broker.h"
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
@@ -109,8 +110,10 @@ static int open_standard_input(struct error *error)
     return fd;
 }
 
-static int open_file(const char *path, struct error *error)
+int input_open_file(const char *path, struct error *error)
 {
+    if (file_broker_is_asked())
+        return file_broker_input(path, error);
     return strcmp(path, "-") ? open_input(path, true, error) : open_standard_input(error);
 }
 
@@ -153,7 +156,7 @@ static bool is_recording(int fd)
 
 int input_open(const char *path, const char *directory, struct error *error)
 {
-    int fd = open_file(path, error);
+    int fd = input_open_file(path, error);
     struct input_text *text;
 
     if (fd >= 0)

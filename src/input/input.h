@@ -19,3 +19,7 @@ int input_open(const char *path, const char *directory, struct error *error);
 /* The same for several files, joined according to `options` (recording/recording_join.h). */
 int input_join(const char *const *paths, size_t count, const struct join_options *options,
                const char *directory, struct error *error);
+
+/* Open `path` ("-": standard input) to read it as it is, by this process or by the one that opens
+ * files for it (os/file_broker.h). -1 with error. */
+int input_open_file(const char *path, struct error *error);

@@ -2,7 +2,6 @@
 #include "native/parser_process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@
 #include "os/capabilities.h"
 #include "os/child.h"
 #include "os/descriptors.h"
-#include "os/kernel_settings.h"
+#include "os/own_limits.h"
 #include "util/log.h"
 
 enum {
@@ -136,26 +135,6 @@ static void serve(void)
 
 /* ---- rights ---- */
 
-/* Bytes of private memory that this process has (proc_pid_statm(5): the 6th number, in pages). */
-static uint64_t memory_now(void)
-{
-    char text[128] = "", *at = text;
-    unsigned long pages = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-
-    if (fd >= 0 && read(fd, text, sizeof(text) - 1) > 0)
-        for (int i = 0; i < 6; i++)
-            pages = strtoul(at, &at, 10);
-    if (fd >= 0)
-        close(fd);
-    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void limit(int resource, uint64_t value)
-{
-    setrlimit(resource, &(struct rlimit){value, value});
-}
-
 /* Keep only the socket, as descriptor SOCKET. */
 static void begin(int socket)
 {
@@ -172,12 +151,12 @@ static void begin(int socket)
 
 static bool give_up_rights(void)
 {
-    uint64_t memory = memory_now() + MEMORY_MAX;
+    uint64_t memory = own_memory(OWN_DATA) + MEMORY_MAX;
 
-    limit(RLIMIT_NOFILE, FILES_MAX);
-    limit(RLIMIT_CORE, 0);
+    own_limit(RLIMIT_NOFILE, FILES_MAX);
+    own_limit(RLIMIT_CORE, 0);
     if (!CALL_FILTER_IS_MISSING)
-        limit(RLIMIT_DATA, memory);
+        own_limit(RLIMIT_DATA, memory);
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0 &&
            capabilities_keep(0) == 0 && call_filter_parse_only() == 0;
 }

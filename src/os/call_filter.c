@@ -23,6 +23,9 @@ static const int always[] = {
     SYS_fstat,
     SYS_newfstatat,
     SYS_close,
+    /* open sockets, and the files that come through them */
+    SYS_recvmsg,
+    SYS_sendmsg,
     /* memory, apart from mmap and mprotect */
     SYS_munmap,
     SYS_mremap,
@@ -44,82 +47,41 @@ static const int always[] = {
     SYS_clock_gettime,
 };
 
-static const int files_only[] = {
+/* To write files and pipes that are open, and to look at this process and the machine. */
+static const int open_files[] = {
     /* files: of x86-64 also the calls that newer ones have replaced */
     SYS_write,
     SYS_readv,
     SYS_writev,
     SYS_pwrite64,
-    SYS_openat,
-    SYS_openat2,
-    SYS_close_range,
     SYS_dup,
     SYS_dup3,
     SYS_fcntl,
-    SYS_flock,
-    SYS_statx,
     SYS_fstatfs,
-    SYS_statfs,
-    SYS_faccessat,
-    SYS_faccessat2,
-    SYS_readlinkat,
-    SYS_getcwd,
-    SYS_getdents64,
-    SYS_renameat,
-    SYS_renameat2,
-    SYS_unlinkat,
-    SYS_linkat,
-    SYS_symlinkat,
-    SYS_mkdirat,
-    SYS_fchmod,
-    SYS_fchmodat,
-    SYS_fchown,
-    SYS_fchownat,
     SYS_ftruncate,
     SYS_fallocate,
     SYS_fsync,
     SYS_fdatasync,
-    SYS_utimensat,
     SYS_fadvise64,
     SYS_copy_file_range,
     SYS_sendfile,
-    SYS_memfd_create,
-    SYS_umask,
-    SYS_pipe2,
     SYS_ppoll,
-#ifdef SYS_open
-    SYS_open,
-    SYS_stat,
-    SYS_lstat,
-    SYS_access,
-    SYS_readlink,
-    SYS_rename,
-    SYS_unlink,
-    SYS_link,
-    SYS_mkdir,
-    SYS_chmod,
-    SYS_dup2,
-    SYS_pipe,
+#ifdef SYS_poll
     SYS_poll,
+    SYS_dup2,
 #endif
     /* the process itself */
     SYS_sigaltstack,
     SYS_getppid,
-    SYS_tgkill,
     SYS_getuid,
     SYS_geteuid,
     SYS_getgid,
     SYS_getegid,
     SYS_getresuid,
     SYS_getresgid,
-    SYS_getgroups,
-    SYS_capget,
     SYS_getrusage,
-    SYS_wait4,
     SYS_sched_yield,
     SYS_sched_getaffinity,
-    SYS_set_robust_list,
-    SYS_rseq,
 #ifdef SYS_time
     SYS_time,
 #endif
@@ -132,20 +94,26 @@ static const int files_only[] = {
     SYS_getcpu,
 };
 
-/* The socket, and the files that come through it. */
-static const int parse_only[] = {
-    SYS_recvmsg,
-    SYS_sendmsg,
+/* To open, rename and remove files too, and to wait for a child. */
+static const int files_only[] = {
+    SYS_openat,     SYS_openat2,   SYS_close_range,  SYS_flock,           SYS_statx,
+    SYS_statfs,     SYS_faccessat, SYS_faccessat2,   SYS_readlinkat,      SYS_getcwd,
+    SYS_getdents64, SYS_renameat,  SYS_renameat2,    SYS_unlinkat,        SYS_linkat,
+    SYS_symlinkat,  SYS_mkdirat,   SYS_fchmod,       SYS_fchmodat,        SYS_fchown,
+    SYS_fchownat,   SYS_utimensat, SYS_memfd_create, SYS_umask,           SYS_pipe2,
+#ifdef SYS_open
+    SYS_open,       SYS_stat,      SYS_lstat,        SYS_access,          SYS_readlink,
+    SYS_rename,     SYS_unlink,    SYS_link,         SYS_mkdir,           SYS_chmod,
+    SYS_pipe,
+#endif
+    SYS_getgroups,  SYS_capget,    SYS_wait4,        SYS_set_robust_list, SYS_rseq,
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-enum { ROOM = (LENGTH(always) + LENGTH(files_only)) * 2 + 64 };
+enum { ROOM = (LENGTH(always) + LENGTH(open_files) + LENGTH(files_only)) * 2 + 64 };
 
-struct calls {
-    const int *allowed; /* besides `always` */
-    size_t count;
-    bool is_parser; /* without the calls of which an argument decides, but for memory */
-};
+/* Each level permits what those before it permit. */
+enum level { PARSE_ONLY, OPEN_FILES, FILES_ONLY };
 
 struct filter {
     struct sock_filter code[ROOM];
@@ -207,7 +175,7 @@ static void allow(struct filter *filter, const int *calls, size_t count)
     }
 }
 
-static void make(struct filter *filter, const struct calls *calls)
+static void make(struct filter *filter, enum level level)
 {
     load(filter, offsetof(struct seccomp_data, arch));
     unless_equal(filter, cpu.audit, 1);
@@ -215,17 +183,21 @@ static void make(struct filter *filter, const struct calls *calls)
     give(filter, SECCOMP_RET_KILL_PROCESS);
     load(filter, offsetof(struct seccomp_data, nr));
     allow(filter, always, LENGTH(always));
-    allow(filter, calls->allowed, calls->count);
+    if (level >= OPEN_FILES)
+        allow(filter, open_files, LENGTH(open_files));
+    if (level >= FILES_ONLY)
+        allow(filter, files_only, LENGTH(files_only));
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
-    if (!calls->is_parser) {
+    if (level >= OPEN_FILES) {
         allow_with(filter, SYS_ioctl, 1, TCGETS); /* isatty(3) */
         allow_with(filter, SYS_prlimit64, 0, 0);  /* of this process */
+        allow_with(filter, SYS_tgkill, 0, (uint32_t)getpid());
     }
     refuse(filter);
 }
 
-static int install(const struct calls *calls)
+static int install(enum level level)
 {
     struct filter filter = {.length = 0};
     struct sock_fprog program = {.filter = filter.code};
@@ -233,7 +205,7 @@ static int install(const struct calls *calls)
 
     if (CALL_FILTER_IS_MISSING)
         return 0;
-    make(&filter, calls);
+    make(&filter, level);
     program.len = filter.length;
     failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
     if (failed > 0)
@@ -243,10 +215,15 @@ static int install(const struct calls *calls)
 
 int call_filter_files_only(void)
 {
-    return install(&(struct calls){files_only, LENGTH(files_only), false});
+    return install(FILES_ONLY);
+}
+
+int call_filter_open_files(void)
+{
+    return install(OPEN_FILES);
 }
 
 int call_filter_parse_only(void)
 {
-    return install(&(struct calls){parse_only, LENGTH(parse_only), true});
+    return install(PARSE_ONLY);
 }

@@ -15,6 +15,9 @@ enum { CALL_FILTER_IS_MISSING = 0 };
  * errno. */
 int call_filter_files_only(void);
 
+/* The same without opening, renaming and removing files, or changing their attributes. */
+int call_filter_open_files(void);
+
 /* From now on this process can only read open files, send and receive by open sockets, use memory,
  * and end. Otherwise like call_filter_files_only(). */
 int call_filter_parse_only(void);

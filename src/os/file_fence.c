@@ -95,12 +95,6 @@ void file_fence_read(struct file_fence *fence, const char *path)
     permit_path(fence, path, ACCESS_READ);
 }
 
-void file_fence_read_time_zone(struct file_fence *fence)
-{
-    file_fence_read(fence, "/etc/localtime");
-    file_fence_read(fence, "/usr/share/zoneinfo");
-}
-
 static const uint64_t ACCESS_ALL = ACCESS_READ | ACCESS_WRITE | ACCESS_REFER | ACCESS_TRUNCATE;
 
 void file_fence_write_in(struct file_fence *fence, const char *directory)

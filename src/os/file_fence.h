@@ -17,9 +17,6 @@ void file_fence_free(struct file_fence *fence);
  * left out. */
 void file_fence_read(struct file_fence *fence, const char *path);
 
-/* Permit to read what localtime(3) reads. */
-void file_fence_read_time_zone(struct file_fence *fence);
-
 /* Permit to write, make and remove files in the directory in which the file `path` is or will be
  * (util/file_place.h), and in the directories in it. */
 void file_fence_write(struct file_fence *fence, const char *path);

@@ -41,6 +41,17 @@ struct task {
 };
 
 static _Atomic bool any_left;
+static _Atomic bool caller_works;
+
+void patience_end(void)
+{
+    caller_works = true;
+}
+
+bool patience_has_ended(void)
+{
+    return caller_works;
+}
 
 static void free_task(struct task *task)
 {
@@ -161,9 +172,14 @@ static bool await(struct task *task)
 bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
                         void (*drop)(void *work), void *work)
 {
-    struct task *task = task_new(run, drop, work, kept, count);
+    struct task *task;
     pthread_t thread;
 
+    if (patience_has_ended()) {
+        run(work);
+        return true;
+    }
+    task = task_new(run, drop, work, kept, count);
     if (!start(task, &thread)) {
         drop(work);
         free_task(task);

@@ -24,3 +24,10 @@ enum { PATIENCE_KEPT_MAX = 2 };
  * of them. They should be of a kind whose close() asks no server: O_PATH, a socket. */
 bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
                         void (*drop)(void *work), void *work);
+
+/* From now on the caller does the work itself, and waits however long it takes: this process may
+ * start no other (os/call_filter.h). */
+void patience_end(void);
+
+/* True after patience_end(). */
+bool patience_has_ended(void);

@@ -10,6 +10,7 @@
 #include "os/call_filter.h"
 #include "os/capabilities.h"
 #include "os/kernel_settings.h"
+#include "os/patience.h"
 #include "util/log.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE /* Linux 5.9 */
@@ -133,6 +134,7 @@ void privileges_render(struct file_fence *fence)
     close_fence(fence, "only inputs can be read, and only in the folders of outputs and temporary "
                        "files can be written");
     keep(FILES, "read and write files");
+    patience_end(); /* the filter permits no process */
     if (call_filter_files_only())
         log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
 }
@@ -165,7 +167,6 @@ static void permit_network_files(struct file_fence *fence)
 
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         file_fence_read(fence, paths[i]);
-    file_fence_read_time_zone(fence);
 }
 
 void privileges_send(struct file_fence *fence)
@@ -174,4 +175,17 @@ void privileges_send(struct file_fence *fence)
     close_fence(fence, "only the spool, secrets, and what names and certificates of hosts need can "
                        "be read");
     keep(0, "send profiles");
+}
+
+void privileges_confine(void)
+{
+    struct file_fence *nothing = file_fence_new();
+
+    give_up_new_rights();
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    (void)file_fence_close(nothing); /* the filter permits to open no file either */
+    file_fence_free(nothing);
+    keep(0, "write outputs");
+    if (call_filter_open_files())
+        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
 }

@@ -38,3 +38,7 @@ void privileges_send(struct file_fence *fence);
  * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
  * files. */
 void privileges_render(struct file_fence *fence);
+
+/* Keep no right at all: no capability, no file to open, no call but those that write open files and
+ * talk to the parent. The process can't be traced, and writes no core file. */
+void privileges_confine(void);

@@ -55,3 +55,15 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
     }
     return 0;
 }
+
+bool output_check_path(const struct output_request *requests, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct output_format *format = output_request_format(&requests[i]);
+
+        if (!strcmp(requests[i].path, path) ||
+            (format && format->one_event && split_path_fits(path, requests[i].path, format)))
+            return true;
+    }
+    return false;
+}

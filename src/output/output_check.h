@@ -13,3 +13,6 @@ int output_check_split(const struct output_request *request, struct error *error
 
 /* Set the error of a format of peers for a recording that has none. Returns -1. */
 int output_no_peers(const char *path, enum error_code code, struct error *error);
+
+/* True if `path` is one of the files that the requests write, of one event or of all. */
+bool output_check_path(const struct output_request *requests, size_t count, const char *path);

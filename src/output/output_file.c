@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "os/file_broker.h"
 #include "output/formats.h"
 #include "util/alloc.h"
 
@@ -62,17 +63,7 @@ static int cannot_write(const char *path, int code, struct error *error)
 
 bool output_file_is_in_place(const char *path)
 {
-    struct file_place place;
-    struct error ignored;
-    bool in_place;
-
-    if (!strcmp(path, "-"))
-        return true;
-    if (file_place_open(path, &place, &ignored))
-        return false;
-    in_place = place.in_place;
-    file_place_close(&place);
-    return in_place;
+    return !strcmp(path, "-") || placed_file_is_in_place(path);
 }
 
 /* Check that a file can be created, by creating one: permissions are not enough (/proc, a read-only
@@ -101,7 +92,7 @@ int output_file_check(const char *path, struct error *error)
     struct file_place place;
     int result = 0;
 
-    if (!strcmp(path, "-"))
+    if (!strcmp(path, "-") || file_broker_is_asked())
         return 0;
     if (file_place_open(path, &place, error))
         return -1;
@@ -113,16 +104,10 @@ int output_file_check(const char *path, struct error *error)
 
 static int open_path(struct output_file *output, struct error *error)
 {
-    int fd;
+    int fd = placed_file_open(&output->placed, output->path, error);
 
-    if (file_place_open(output->path, &output->place, error))
-        return -1;
-    if (!output->place.in_place)
-        file_place_clean(&output->place);
-    fd = output->place.in_place ? file_place_write_in_place(&output->place)
-                                : file_place_create(&output->place, O_WRONLY, &output->temporary);
     if (fd < 0)
-        return cannot_write(output->path, errno, error);
+        return -1;
     output->file = has_suffix(output->path, ".gz") ? gzip_fdopen(fd) : fdopen(fd, "w");
     if (!output->file)
         abort(); /* only out of memory */
@@ -131,13 +116,10 @@ static int open_path(struct output_file *output, struct error *error)
 
 int output_file_open(struct output_file *output, const char *path, FILE *given, struct error *error)
 {
-    struct output_file new = {.place = {.directory = -1}};
+    struct output_file new = {.file = NULL};
 
     if (given || !strcmp(path, "-")) {
-        output->file = given ? given : stdout;
-        output->path = output->temporary = output->buffer = NULL;
-        output->is_unwanted = false;
-        output->place = (struct file_place){.directory = -1};
+        *output = (struct output_file){.file = given ? given : stdout};
         return 0;
     }
     new.path = xstrdup(path);
@@ -182,31 +164,28 @@ int output_file_close(struct output_file *output, struct error *error)
 
 int output_file_publish(struct output_file *output, struct error *error)
 {
-    if (!output->temporary)
-        return 0;
-    if (file_place_publish(&output->place, output->temporary))
-        return cannot_write(output->path, errno, error);
-    free(output->temporary);
-    output->temporary = NULL;
-    return 0;
+    return output->path ? placed_file_publish(&output->placed, output->path, error) : 0;
 }
 
 void output_file_release(struct output_file *output)
 {
     if (output->path && output->file)
         fclose(output->file);
-    if (output->temporary)
-        file_place_remove(&output->place, output->temporary);
     if (output->path)
-        file_place_close(&output->place);
-    free(output->temporary);
+        placed_file_close(&output->placed);
     free(output->path);
     free(output->buffer);
-    *output = (struct output_file){.place = {.directory = -1}};
+    *output = (struct output_file){.file = NULL};
 }
 
 /* A file name has at most 255 bytes: the longest suffix and that of a temporary file must fit. */
 #define EVENT_MAX 100
+
+/* True if the name of a file can have the character of an event's name. */
+static bool is_in_names(char character)
+{
+    return isalnum((unsigned char)character) || strchr("._-", character);
+}
 
 /* Return where the suffix begins. ".gz" is a suffix for any format: the file is compressed. */
 static size_t suffix_start(const char *path, const struct output_format *format)
@@ -225,7 +204,21 @@ char *split_path(const char *path, const struct output_format *format, const cha
     size_t end = strlen(result) - strlen(path + start);
 
     for (size_t i = start + 1; i < end; i++)
-        if (!isalnum((unsigned char)result[i]) && !strchr("._-", result[i]))
+        if (!is_in_names(result[i]))
             result[i] = '-';
     return result;
+}
+
+bool split_path_fits(const char *split, const char *path, const struct output_format *format)
+{
+    size_t start = suffix_start(path, format), size = strlen(split), suffix = strlen(path) - start;
+
+    if (size < start + 1 + suffix || size > start + 1 + EVENT_MAX + suffix ||
+        strncmp(split, path, start) != 0 || split[start] != '.' ||
+        strcmp(split + size - suffix, path + start) != 0)
+        return false;
+    for (size_t i = start + 1; i < size - suffix; i++)
+        if (!is_in_names(split[i]))
+            return false;
+    return true;
 }

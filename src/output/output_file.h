@@ -9,22 +9,22 @@
 #include <stdio.h>
 
 #include "output/output.h"
+#include "os/placed_file.h"
 #include "util/error.h"
-#include "util/file_place.h"
 
 struct output_file {
     FILE *file;
-    char *path;              /* NULL: standard output, or a file that was given */
-    struct file_place place; /* of `path` */
-    char *temporary;         /* its name; NULL: written in place (a device or pipe) */
-    char *buffer;            /* of `file`, if it was opened here */
-    bool is_unwanted;        /* the reader of standard output has left */
+    char *path;                /* NULL: standard output, or a file that was given */
+    struct placed_file placed; /* at `path` */
+    char *buffer;              /* of `file`, if it was opened here */
+    bool is_unwanted;          /* the reader of standard output has left */
 };
 
 /* True if `path` is not a regular file but standard output, a device or a pipe. */
 bool output_file_is_in_place(const char *path);
 
-/* Check that output_file_open() is likely to work. */
+/* Check that output_file_open() is likely to work. A process that others open files for does not
+ * know (os/file_broker.h). */
 int output_file_check(const char *path, struct error *error);
 
 /* Open for writing to `path` ("-" is standard output), or to `given` if that is not NULL. */
@@ -45,3 +45,6 @@ void output_file_release(struct output_file *output);
 /* Return the path for the samples of one event: "x.perf.gz" becomes "x.gc.perf.gz". Characters of
  * the event's name that a file name should not have become '-'. To be freed. */
 char *split_path(const char *path, const struct output_format *format, const char *event);
+
+/* True if split_path() makes `split` of `path` for some event. */
+bool split_path_fits(const char *split, const char *path, const struct output_format *format);

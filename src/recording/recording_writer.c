@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "os/file_broker.h"
 #include "profile/string_table.h"
 #include "profile/value_scales.h"
 #include "recording/chunks.h"
@@ -160,6 +161,8 @@ static int create_unnamed(const char *directory, struct error *error)
     const char *const directories[] = RECORDING_PLACES(directory);
     int fd = -1;
 
+    if (file_broker_is_asked())
+        return file_broker_temporary(error);
     for (size_t i = 0; i < sizeof(directories) / sizeof(*directories) && fd < 0; i++) {
         fd = create_unnamed_in(directories[i]);
         if (fd < 0)

@@ -2,28 +2,24 @@
 #include "rotation/rotation.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/privileges.h"
-#include "output/formats.h"
 #include "recording/recording.h"
-#include "recording/recording_join.h"
-#include "recording/recording_keep.h"
 #include "rotation/segment_names.h"
+#include "rotation/segment_source.h"
+#include "rotation/segment_writer.h"
 #include "util/alloc.h"
 
 struct rotation {
-    const struct segment_files *files;
-    const struct rotation_reports *reports;
-    struct segment_names *names;
-    struct segment_time time; /* of the segment that is being recorded */
-    pid_t child;              /* 0: none */
+    struct segment_context context;
+    struct segment_names *names;    /* of the context */
+    struct segment_time time;       /* of the segment that is being recorded */
+    pid_t child;                    /* 0: none */
+    struct segment_source *written; /* what the child writes; NULL: none */
     struct rotation_counts counts;
     bool late_now;
 };
@@ -34,9 +30,8 @@ struct rotation *rotation_new(const struct segment_files *files,
 {
     struct rotation *rotation = xcalloc(1, sizeof(*rotation));
 
-    rotation->files = files;
-    rotation->reports = reports;
     rotation->names = segment_names_new(files, session, node);
+    rotation->context = (struct segment_context){files, reports, rotation->names};
     segment_names_remove_leftovers(rotation->names);
     return rotation;
 }
@@ -55,197 +50,13 @@ void rotation_drop(struct rotation *rotation)
     free(temporary);
 }
 
-/* ---- the child ---- */
-
-/* The input of a child. */
-struct source {
-    const int *fds; /* read the segment, or its pieces */
-    size_t count;
-    const char *trigger; /* of pieces that the child joins into `file`; else NULL and -1 */
-    int file;
-};
-
-static int ascending(const void *a, const void *b)
+/* Keep what a child had to write that a signal has ended, and remove its temporary files. */
+static void take_from_killed(struct rotation *rotation, int number)
 {
-    return *(const int *)a - *(const int *)b;
+    rotation->context.reports->warn("signal %d ended the process that wrote a segment", number);
+    segment_source_keep_of_killed(&rotation->context, rotation->written);
+    segment_names_remove_leftovers(rotation->names);
 }
-
-/* Close all other descriptors. Those of probes must not outlive the process that opened them.
- * `log_file`: as in struct rotation_reports. */
-static void keep_only(const struct source *source, int log_file)
-{
-    int *kept = xcalloc(source->count + 2, sizeof(*kept));
-    size_t count = source->count;
-    unsigned next = STDERR_FILENO + 1;
-
-    memcpy(kept, source->fds, source->count * sizeof(*kept));
-    if (source->file >= 0)
-        kept[count++] = source->file;
-    if (log_file >= 0)
-        kept[count++] = log_file;
-    qsort(kept, count, sizeof(*kept), ascending);
-    for (size_t i = 0; i < count; i++) {
-        if ((unsigned)kept[i] > next)
-            close_range(next, (unsigned)kept[i] - 1, 0);
-        next = (unsigned)kept[i] + 1;
-    }
-    close_range(next, ~0u, 0);
-    free(kept);
-}
-
-/* Report the error. Return the exit code. */
-static int report(const struct rotation_reports *reports, const struct error *error)
-{
-    reports->failed(reports->context, error);
-    return (int)error->code;
-}
-
-/* A descriptor that reads the segment, or -1 if it can't be read. */
-static int open_source(const struct rotation *rotation, const struct source *source)
-{
-    struct join_part *pieces;
-    struct error error;
-    int fd;
-
-    if (!source->trigger)
-        return source->fds[0];
-    pieces = xcalloc(source->count, sizeof(*pieces));
-    for (size_t i = 0; i < source->count; i++)
-        pieces[i] = (struct join_part){source->fds[i], "a kept segment"};
-    if (recording_join(pieces, source->count, &(struct join_options){.trigger = source->trigger},
-                       source->file, &fd, &error))
-        report(rotation->reports, &error);
-    free(pieces);
-    return fd;
-}
-
-/* Give the recording its requested name. Return the exit code. */
-static int publish(const struct rotation_reports *reports, const char *temporary,
-                   const char *recording)
-{
-    struct error error;
-
-    if (rename(temporary, recording)) {
-        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, strerror(errno));
-        return report(reports, &error);
-    }
-    reports->wrote(reports->context, recording);
-    return 0;
-}
-
-/* Report what was written, except the statistics, and what is empty. Return the exit code. */
-static int report_outputs(const struct rotation_reports *reports,
-                          const struct output_result *result, const char *statistics)
-{
-    int code = 0;
-
-    for (size_t i = 0; i < result->path_count; i++)
-        if (!statistics || strcmp(result->paths[i], statistics))
-            reports->wrote(reports->context, result->paths[i]);
-    for (size_t i = 0; i < result->empty_count; i++) {
-        reports->empty(reports->context, result->empty[i]);
-        if (!result->empty[i]->optional)
-            code = ERROR_NO_SAMPLES;
-    }
-    return code;
-}
-
-/* Write the outputs and the statistics. `name`: of the recording, for messages. Return the exit
- * code. */
-static int write_outputs(const struct rotation *rotation, int fd, const char *name)
-{
-    const struct segment_files *files = rotation->files;
-    struct output_request *requests = xcalloc(files->request_count + 1, sizeof(*requests));
-    char *statistics = segment_names_statistics(rotation->names, rotation->time);
-    size_t count = files->request_count;
-    struct recording *recording;
-    struct output_result result;
-    struct error error;
-
-    for (size_t i = 0; i < count; i++) {
-        requests[i] = files->requests[i];
-        requests[i].path = segment_names_output(rotation->names, i, rotation->time);
-    }
-    if (statistics)
-        requests[count++] =
-            (struct output_request){.path = statistics, .format = &stats_json_format};
-    if (!count)
-        return 0;
-    recording = recording_open(fd, name, &error);
-    if (!recording || output_write(recording, files->settings, requests, count, &result, &error))
-        return report(rotation->reports, &error);
-    return report_outputs(rotation->reports, &result, statistics);
-}
-
-/* Report where the recording of a segment is that could not be written: under the name `temporary`
- * if that still exists, or under a new name elsewhere. */
-static void keep(const struct rotation *rotation, int fd, const char *temporary)
-{
-    struct error error;
-    char *kept;
-
-    if (temporary && recording_is_at(temporary, fd)) {
-        rotation->reports->warn("the recording of that segment is kept in %s", temporary);
-        return;
-    }
-    kept = recording_keep(fd, rotation->files->temporary, &error);
-    if (kept)
-        rotation->reports->warn("the recording of that segment is kept in %s", kept);
-    else
-        report(rotation->reports, &error);
-    free(kept);
-}
-
-/* Return the exit code. Memory is not freed, because the process ends. */
-static int write_segment(const struct rotation *rotation, int fd)
-{
-    char *temporary = segment_names_temporary(rotation->names, rotation->time);
-    char *recording = segment_names_recording(rotation->names, rotation->time);
-    int published = recording ? publish(rotation->reports, temporary, recording) : 0;
-    int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    int written = write_outputs(rotation, fd, recording ? recording : temporary);
-
-    if (!recording && (written == 0 || written == ERROR_NO_SAMPLES))
-        unlink(temporary);
-    else if (!recording || published)
-        keep(rotation, again, temporary);
-    if (rotation->files->keep)
-        segment_names_remove_old(rotation->names, rotation->files->keep, rotation->time);
-    return published ? published : written;
-}
-
-/* A fence around the files of all segments. */
-static struct file_fence *fence_around(const struct segment_files *files)
-{
-    struct file_fence *fence = file_fence_new();
-
-    if (files->recording)
-        file_fence_write_beside(fence, files->recording);
-    for (size_t i = 0; i < files->request_count; i++)
-        file_fence_write_beside(fence, files->requests[i].path);
-    if (files->stats_path)
-        file_fence_write_beside(fence, files->stats_path);
-    recording_permit_places(fence, files->temporary);
-    file_fence_read_time_zone(fence);
-    return fence;
-}
-
-static void run_child(const struct rotation *rotation, const struct source *source)
-{
-    int fd;
-
-    /* The signals are for the process that samples, but a terminal sends them to all. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    keep_only(source, rotation->reports->log_file);
-    privileges_render(fence_around(rotation->files));
-    fd = open_source(rotation, source);
-    _exit(fd < 0 ? ERROR_FAILED : write_segment(rotation, fd));
-}
-
-/* ---- the parent ---- */
 
 static void take_status(struct rotation *rotation, int status)
 {
@@ -253,8 +64,9 @@ static void take_status(struct rotation *rotation, int status)
 
     rotation->child = 0;
     if (WIFSIGNALED(status))
-        rotation->reports->warn("signal %d ended the process that wrote a segment",
-                                WTERMSIG(status));
+        take_from_killed(rotation, WTERMSIG(status));
+    segment_source_free(rotation->written);
+    rotation->written = NULL;
     rotation->counts.written += code == 0;
     rotation->counts.empty += code == ERROR_NO_SAMPLES;
     rotation->counts.failed += code != 0 && code != ERROR_NO_SAMPLES;
@@ -282,37 +94,23 @@ bool rotation_is_busy(struct rotation *rotation)
     return rotation->child != 0;
 }
 
-/* Keep the recording of a segment that no child writes. Takes over the descriptors. */
-static void keep_source(const struct rotation *rotation, const struct source *source)
-{
-    char *temporary = segment_names_temporary(rotation->names, rotation->time);
-    int fd = open_source(rotation, source);
-
-    if (fd >= 0) {
-        keep(rotation, fd, temporary);
-        close(fd);
-    }
-    free(temporary);
-}
-
-static void start_child(struct rotation *rotation, const struct source *source)
+/* Takes over `source`. */
+static void start_child(struct rotation *rotation, struct segment_source *source)
 {
     fflush(NULL);
     rotation->child = fork();
     if (rotation->child == 0)
-        run_child(rotation, source);
+        segment_writer_run(&rotation->context, source);
     if (rotation->child < 0) {
-        rotation->reports->warn("a segment can't be written, because no process can be started: %s",
-                                strerror(errno));
+        rotation->context.reports->warn(
+            "a segment can't be written, because no process can be started: %s", strerror(errno));
         rotation->child = 0;
         rotation->counts.failed++;
-        keep_source(rotation, source);
+        segment_source_keep(&rotation->context, source);
+        segment_source_free(source);
         return;
     }
-    for (size_t i = 0; i < source->count; i++)
-        close(source->fds[i]);
-    if (source->file >= 0)
-        close(source->file);
+    rotation->written = source;
 }
 
 void rotation_write(struct rotation *rotation, int fd, bool whole)
@@ -322,7 +120,7 @@ void rotation_write(struct rotation *rotation, int fd, bool whole)
     if (fd < 0)
         rotation->counts.failed++;
     else
-        start_child(rotation, &(struct source){.fds = &fd, .count = 1, .file = -1});
+        start_child(rotation, segment_source_new(rotation->time, &fd, 1, NULL, -1));
 }
 
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
@@ -330,26 +128,22 @@ void rotation_join(struct rotation *rotation, const int *pieces, size_t count, c
 {
     wait_for_child(rotation);
     rotation->counts.cut += !whole;
-    start_child(rotation, &(struct source){pieces, count, trigger, file});
+    start_child(rotation, segment_source_new(rotation->time, pieces, count, trigger, file));
 }
 
 void rotation_keep(struct rotation *rotation, const int *pieces, size_t count, const char *trigger)
 {
     struct error error;
-    int fd, file = recording_file(NULL, rotation->files->temporary, &error);
+    int file = recording_file(NULL, rotation->context.files->temporary, &error);
+    struct segment_source *source =
+        segment_source_new(rotation->time, pieces, count, trigger, file);
 
     rotation->counts.failed++;
-    if (file < 0) {
-        report(rotation->reports, &error);
-        for (size_t i = 0; i < count; i++)
-            close(pieces[i]);
-        return;
-    }
-    fd = open_source(rotation, &(struct source){pieces, count, trigger, file});
-    if (fd < 0)
-        return;
-    keep(rotation, fd, NULL);
-    close(fd);
+    if (file < 0)
+        segment_report(&rotation->context, &error);
+    else
+        segment_source_keep(&rotation->context, source);
+    segment_source_free(source);
 }
 
 struct rotation_counts rotation_finish(struct rotation *rotation)

@@ -6,10 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void (*end_program)(void) = abort;
+
+void alloc_fail_by(void (*end)(void))
+{
+    end_program = end;
+}
+
 static void *checked(void *pointer)
 {
-    if (!pointer)
+    if (!pointer) {
+        end_program();
         abort();
+    }
     return pointer;
 }
 
@@ -64,9 +73,9 @@ char *xasprintf(const char *format, ...)
 
     va_start(args, format);
     if (vasprintf(&text, format, args) < 0)
-        abort();
+        text = NULL;
     va_end(args);
-    return text;
+    return checked(text);
 }
 
 #define ARENA_BLOCK ((size_t)64 << 10)

@@ -6,6 +6,9 @@
 
 #include <stddef.h>
 
+/* Let `end`, which must end the program, be called when an allocation fails, instead of abort(). */
+void alloc_fail_by(void (*end)(void));
+
 void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *pointer, size_t size);

@@ -12,3 +12,8 @@ void memory_limit_set(uint64_t bytes)
 {
     limit = bytes;
 }
+
+uint64_t memory_limit_of_outputs(void)
+{
+    return 4 * limit + (UINT64_C(1) << 30);
+}

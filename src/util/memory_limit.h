@@ -11,3 +11,7 @@
 uint64_t memory_limit(void); /* bytes */
 /* Call it before anything asks. */
 void memory_limit_set(uint64_t bytes);
+
+/* Bytes of address space that writing outputs may take: more than all formats at once need for what
+ * memory_limit() allows, with millions of samples (docs/security.md). */
+uint64_t memory_limit_of_outputs(void);

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 import unittest
+from pathlib import Path
 
 import beamflame
 import cores
@@ -193,6 +194,31 @@ class Crash:
         process = self.check("dirty_nif", signal.SIGSEGV, "spin_nif:dirty_crash/0")
         self.assertRegex(process["functions"][0], CRASH)
         self.assertRegex(process["thread"], "dio|dirty_io")
+
+
+class DebugFile(unittest.TestCase):
+    def test_debug_file_is_found_by_build_id(self):
+        """A core file is read by a process that can start no thread or process: it finds debug
+        files all the same, and reads the distribution's name for its advice."""
+        folder = beamflame.folder(self.addCleanup)
+        exe = Path(os.path.realpath(nodes.emulator(25)))
+        copy = folder / "root" / exe.relative_to("/")
+        copy.parent.mkdir(parents=True)
+        shutil.copy(exe, copy)
+        with cores.Node(25, "request") as node:
+            node.core(lambda: os.kill(node.pid, signal.SIGABRT), folder / "core")
+        arguments = ("dump", "-v", "--core", folder / "core", "--exe", copy)
+        said = beamflame.record(*arguments).stderr
+        found = re.search(rf"debug file: of {re.escape(str(exe))}, build id ([0-9a-f]+): not found",
+                          said)
+        self.assertIsNotNone(found, said)
+        build_id = found[1]
+        debug = folder / "root/usr/lib/debug/.build-id" / build_id[:2] / f"{build_id[2:]}.debug"
+        debug.parent.mkdir(parents=True)
+        shutil.copy(exe, debug)
+        said = beamflame.record(*arguments).stderr
+        self.assertIn(f"debug file: of {exe}, build id {build_id}: {debug}\n", said)
+        self.assertNotIn("no thread can be started", said)
 
 
 class Errors(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include "small_profile.h"
 
 #include <fcntl.h>
+#include <signal.h>
 
 #include "rotation/rotation.h"
 #include "session/options.h"
@@ -19,7 +20,9 @@ static const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
 static struct reported {
     char text[2048];
     int foreign; /* a descriptor that no child needs */
+    struct stat foreign_file;
     int log_file;
+    const char *deadly; /* the process that reports the file with this suffix is killed */
 } * reported;
 
 static void note(const char *word, const char *text)
@@ -49,9 +52,13 @@ static void note_failed(void *context, const struct error *error)
 static void note_wrote(void *context, const char *path)
 {
     const struct reported *own = context;
+    struct stat status;
 
+    if (own->deadly && strstr(path, own->deadly))
+        raise(SIGKILL);
     note("wrote", path);
-    if (own->foreign >= 0 && fcntl(own->foreign, F_GETFD) >= 0)
+    if (own->foreign >= 0 && fstat(own->foreign, &status) == 0 &&
+        status.st_ino == own->foreign_file.st_ino && status.st_dev == own->foreign_file.st_dev)
         note("open", "foreign");
     if (own->log_file >= 0 && fcntl(own->log_file, F_GETFD) < 0)
         note("closed", "log");
@@ -152,6 +159,7 @@ static void test_child_has_only_the_descriptors_that_it_needs(void **state)
 
     (void)state;
     reported->foreign = memory_file();
+    assert_int_equal(fstat(reported->foreign, &reported->foreign_file), 0);
     reported->log_file = reports.log_file = memory_file();
     assert_counts(write_one(&files, true), (struct rotation_counts){.written = 1});
     assert_string_equal(reported->text, "wrote " NAME ".bfr\n");
@@ -225,6 +233,57 @@ static void test_segments_that_end_early_or_cannot_be_read_are_counted(void **st
     assert_false(exists("x-n@h-20261121-203002.bfr.part"));
 }
 
+static void test_recording_is_kept_if_the_process_of_its_outputs_is_killed(void **state)
+{
+    const struct output_request request = {.path = "x.folded"};
+    struct segment_files files = {.requests = &request, .request_count = 1, .settings = &all};
+
+    (void)state;
+    reported->deadly = ".folded";
+    assert_counts(write_one(&files, true), (struct rotation_counts){.failed = 1});
+    assert_true(exists(NAME ".bfr.part"));
+    assert_string_equal(reported->text,
+                        "failed signal 9 ended the process that writes the outputs: somebody "
+                        "killed it, or the machine had no memory left (see the kernel's log)\n"
+                        "warning the recording of that segment is kept in " NAME ".bfr.part\n");
+    reported->text[0] = '\0';
+    files.recording = "y.bfr";
+    assert_counts(write_one(&files, true), (struct rotation_counts){.failed = 1});
+    assert_non_null(strstr(reported->text, "wrote y-n@h-20261121-203001.bfr\nfailed signal 9 "));
+    assert_non_null(strstr(reported->text, "is kept in y-n@h-20261121-203001.bfr\n"));
+}
+
+/* The process that gives the recording its name, and waits for the outputs. */
+static void test_recording_is_kept_if_the_writer_of_a_segment_is_killed(void **state)
+{
+    const struct output_request request = {.path = "x.folded"};
+    const struct segment_files files = {
+        .recording = "x.bfr", .requests = &request, .request_count = 1, .settings = &all};
+    struct rotation *rotation = rotation_of(&files);
+    int piece = record(memory_file());
+    struct recording *recording;
+    struct error error;
+
+    (void)state;
+    reported->deadly = "203000.bfr";
+    rotation_write(rotation, record(create(rotation)), true);
+    rotation_join(rotation, &piece, 1, "msgq>5: 6", create(rotation), true);
+    reported->deadly = "203002.bfr"; /* the first has ended */
+    piece = record(memory_file());
+    rotation_join(rotation, &piece, 1, "msgq>5: 7", create(rotation), true);
+    assert_counts(rotation_finish(rotation), (struct rotation_counts){.written = 1, .failed = 2});
+    assert_non_null(strstr(reported->text,
+                           "warning signal 9 ended the process that wrote a segment\n"
+                           "warning the recording of that segment is kept in " NAME ".bfr\n"));
+    assert_non_null(strstr(reported->text, "wrote x-n@h-20261121-203001.folded\n"));
+    assert_non_null(strstr(reported->text, "is kept in x-n@h-20261121-203002.bfr\n"));
+    recording =
+        recording_open(open("x-n@h-20261121-203002.bfr", O_RDONLY | O_CLOEXEC), NAME, &error);
+    assert_non_null(recording);
+    assert_string_equal(recording_get_header(recording)->trigger, "msgq>5: 7");
+    recording_close(recording);
+}
+
 /* A recording that a trigger began is joined from pieces in memory. */
 static void test_pieces_of_a_triggered_recording_become_one(void **state)
 {
@@ -255,6 +314,8 @@ int main(void)
         IN_FOLDER(test_segment_that_cannot_be_written_keeps_its_recording),
         IN_FOLDER(test_recording_that_cannot_be_renamed_is_kept_and_named),
         IN_FOLDER(test_segments_that_end_early_or_cannot_be_read_are_counted),
+        IN_FOLDER(test_recording_is_kept_if_the_process_of_its_outputs_is_killed),
+        IN_FOLDER(test_recording_is_kept_if_the_writer_of_a_segment_is_killed),
         IN_FOLDER(test_pieces_of_a_triggered_recording_become_one),
     };
 

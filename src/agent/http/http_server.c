@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/listen_address.h"
@@ -100,7 +101,6 @@ static struct file_fence *fence_of(const struct agent_config *config)
 
     file_fence_read(fence, config->spool.directory);
     file_fence_read(fence, config->http.token_file);
-    file_fence_read_time_zone(fence);
     return fence;
 }
 
@@ -128,6 +128,7 @@ int http_server_start(struct http_server *server, const struct http_server_optio
         int kept[] = {ends[0], listening, STDERR_FILENO, options->log_file};
 
         child_begin("beamflame-http", kept, options->log_file < 0 ? 3 : 4);
+        tzset(); /* reads files */
         privileges_send(fence_of(options->config));
         run(options, listening, ends[0]);
     }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The memory of this process, and its limits. */
+#pragma once
+
+#include <stdint.h>
+
+/* The number of a field in /proc/self/statm (proc_pid_statm(5)). */
+enum own_memory {
+    OWN_ADDRESS_SPACE = 1, /* RLIMIT_AS limits it */
+    OWN_DATA = 6,          /* private memory; RLIMIT_DATA limits it */
+};
+
+/* Return the bytes that this process has; 0 if they can't be read. */
+uint64_t own_memory(enum own_memory kind);
+
+/* Set both the soft and the hard limit. */
+void own_limit(int resource, uint64_t value);
