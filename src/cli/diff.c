@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame diff`: compares two recordings. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,15 +39,15 @@ static int take_time(void *context, const struct sample *sample, struct error *e
     return 0;
 }
 
-/* Open a recording and read it completely, because its totals are at its end. */
-static int open_side(struct side *side, const char *path, struct error *error)
+/* Read the recording in a file completely, because its totals are at its end. Takes over `file`. */
+static int open_side(struct side *side, const char *path, int file, struct error *error)
 {
     bool cut;
     int fd;
 
     side->path = path;
     side->profile = profile_new();
-    side->fd = input_open(path, temporary_directory(), error);
+    side->fd = input_open(file, path, temporary_directory(), error);
     if (side->fd < 0)
         return -1;
     fd = dup(side->fd);
@@ -187,14 +188,15 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
 
 /* ---- the command ---- */
 
-static int diff(const struct diff_options *options)
+/* `files`: descriptors of both. */
+static int diff(const struct diff_options *options, const int *files)
 {
     struct side sides[2] = {{.fd = -1}, {.fd = -1}};
     struct error error;
     int code = 0, result = render_check(&options->report.output, 1, true, &error);
 
     for (int i = 0; !result && i < 2; i++)
-        result = open_side(&sides[i], options->report.paths[i], &error);
+        result = open_side(&sides[i], options->report.paths[i], files[i], &error);
     if (!result)
         result = compare_sides(sides, options, &error, &code);
     if (result)
@@ -209,13 +211,16 @@ static int run(int argc, char **argv)
     struct diff_options options = {
         .report.output = {.settings.view.grouping = {{GROUP_NAME}}, .compares = true},
     };
-    int result;
+    struct error error;
+    int result, *files;
 
     if (command_line_parse(&diff_command, argc, argv, &options, &result)) {
         signals_end_program();
-        privileges_render(
-            render_fence(&options.report.output, options.report.paths, options.report.path_count));
-        result = diff(&options);
+        files = input_files_open(options.report.paths, options.report.path_count,
+                                 temporary_directory(), &error);
+        privileges_render(render_fence(&options.report.output));
+        result = files ? diff(&options, files) : message_error(&error);
+        free(files);
     }
     report_options_free(&options.report);
     return result;

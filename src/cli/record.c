@@ -329,7 +329,7 @@ static int record_and_render(const struct record_options *options, struct target
     else if (failed)
         message_warning("the recording ended early; the outputs have what was recorded until then");
     stop_guard_end();
-    privileges_render(render_fence(&options->output, NULL, 0));
+    privileges_render(render_fence(&options->output));
     rendered = render_recording(options, path, fd);
     return failed ? failed : rendered;
 }

@@ -52,8 +52,7 @@ static void permit_output(struct file_fence *fence, const struct output_request 
         file_fence_write_beside(fence, request->path);
 }
 
-struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
-                                size_t input_count)
+struct file_fence *render_fence(const struct output_options *options)
 {
     struct file_fence *fence = file_fence_new();
 
@@ -61,8 +60,6 @@ struct file_fence *render_fence(const struct output_options *options, const char
         permit_output(fence, &options->requests[i]);
     if (options->stats_path && strcmp(options->stats_path, "-"))
         file_fence_write(fence, options->stats_path);
-    for (size_t i = 0; i < input_count; i++)
-        file_fence_read(fence, inputs[i]);
     recording_permit_places(fence, temporary_directory());
     file_fence_read_time_zone(fence);
     return fence;

@@ -10,10 +10,9 @@
 int render_check(const struct output_options *options, uint32_t events, bool peers,
                  struct error *error);
 
-/* A fence around all that is opened from now on: the outputs, the directory of temporary files,
- * `inputs`, and what the C library reads. */
-struct file_fence *render_fence(const struct output_options *options, const char *const *inputs,
-                                size_t input_count);
+/* A fence around all that is opened from now on: the outputs, the directory of temporary files, and
+ * what the C library reads. Inputs are open before. */
+struct file_fence *render_fence(const struct output_options *options);
 
 /* Write the outputs, and the summary unless it is off. The summary (for a comparison: the changes)
  * goes to standard output, or to standard error if an output goes to standard output. Takes over

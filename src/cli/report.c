@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame report`: other formats from a recording, on any machine. */
+#include <stdlib.h>
+
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -9,23 +11,26 @@
 #include "input/input.h"
 #include "os/privileges.h"
 
-static int open_input(const struct report_options *options, struct error *error)
+/* Takes over the descriptors. */
+static int read_input(const struct report_options *options, const int *fds, struct error *error)
 {
     static const struct join_options by_time = {.order = JOIN_BY_TIME};
 
     if (options->path_count == 1)
-        return input_open(options->paths[0], temporary_directory(), error);
-    return input_join(options->paths, options->path_count, &by_time, temporary_directory(), error);
+        return input_open(fds[0], options->paths[0], temporary_directory(), error);
+    return input_join(fds, options->paths, options->path_count, &by_time, temporary_directory(),
+                      error);
 }
 
-static int report(const struct report_options *options)
+/* `fds`: of the files. */
+static int report(const struct report_options *options, const int *fds)
 {
     struct error error;
     int fd;
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
-    fd = open_input(options, &error);
+    fd = read_input(options, fds, &error);
     if (fd < 0)
         return message_error(&error);
     return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",
@@ -35,12 +40,15 @@ static int report(const struct report_options *options)
 static int run(int argc, char **argv)
 {
     struct report_options options = {.output.settings.view.grouping = {{GROUP_NAME}}};
-    int result;
+    struct error error;
+    int result, *fds;
 
     if (command_line_parse(&report_command, argc, argv, &options, &result)) {
         signals_end_program();
-        privileges_render(render_fence(&options.output, options.paths, options.path_count));
-        result = report(&options);
+        fds = input_files_open(options.paths, options.path_count, temporary_directory(), &error);
+        privileges_render(render_fence(&options.output));
+        result = fds ? report(&options, fds) : message_error(&error);
+        free(fds);
     }
     report_options_free(&options);
     return result;

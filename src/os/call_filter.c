@@ -132,6 +132,12 @@ static const int files_only[] = {
     SYS_getcpu,
 };
 
+/* Threads, processes without a program of their own, and what they give up and pass on. */
+static const int children[] = {
+    SYS_clone,   SYS_clone3,     SYS_kill,    SYS_prctl,   SYS_capset,
+    SYS_seccomp, SYS_socketpair, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom,
+};
+
 /* The socket, and the files that come through it. */
 static const int parse_only[] = {
     SYS_recvmsg,
@@ -139,12 +145,13 @@ static const int parse_only[] = {
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-enum { ROOM = (LENGTH(always) + LENGTH(files_only)) * 2 + 64 };
+enum { ROOM = (LENGTH(always) + LENGTH(files_only) + LENGTH(children)) * 2 + 64 };
 
 struct calls {
     const int *allowed; /* besides `always` */
     size_t count;
     bool is_parser; /* without the calls of which an argument decides, but for memory */
+    bool has_children;
 };
 
 struct filter {
@@ -216,6 +223,8 @@ static void make(struct filter *filter, const struct calls *calls)
     load(filter, offsetof(struct seccomp_data, nr));
     allow(filter, always, LENGTH(always));
     allow(filter, calls->allowed, calls->count);
+    if (calls->has_children)
+        allow(filter, children, LENGTH(children));
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
     if (!calls->is_parser) {
@@ -243,10 +252,17 @@ static int install(const struct calls *calls)
 
 int call_filter_files_only(void)
 {
-    return install(&(struct calls){files_only, LENGTH(files_only), false});
+    return install(&(struct calls){.allowed = files_only, .count = LENGTH(files_only)});
+}
+
+int call_filter_files_and_children(void)
+{
+    return install(
+        &(struct calls){.allowed = files_only, .count = LENGTH(files_only), .has_children = true});
 }
 
 int call_filter_parse_only(void)
 {
-    return install(&(struct calls){parse_only, LENGTH(parse_only), true});
+    return install(
+        &(struct calls){.allowed = parse_only, .count = LENGTH(parse_only), .is_parser = true});
 }

@@ -69,10 +69,16 @@ static bool open_apart(int kept, int (*open_file)(void *work), void (*drop)(void
     return has_ended;
 }
 
+bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                      int *ret_socket)
+{
+    return open_apart(-1, open_file, drop, work, ret_socket);
+}
+
 bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
 {
     int socket;
-    bool has_ended = open_apart(-1, open_file, drop, work, &socket);
+    bool has_ended = open_into_socket(open_file, drop, work, &socket);
 
     *ret_fd = -1;
     if (socket >= 0) {

@@ -118,6 +118,12 @@ void privileges_give_up(void)
     capabilities_keep(0);
 }
 
+static void say_filter(int result)
+{
+    if (result)
+        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+}
+
 void privileges_render(struct file_fence *fence)
 {
     give_up_new_rights();
@@ -129,6 +135,12 @@ void privileges_render(struct file_fence *fence)
                      "temporary files can be written");
     file_fence_free(fence);
     keep(FILES, "read and write files");
-    if (call_filter_files_only())
-        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+    say_filter(call_filter_files_only());
+}
+
+void privileges_read_files(void)
+{
+    give_up_new_rights();
+    keep(FILES, "read files");
+    say_filter(call_filter_files_and_children());
 }

@@ -34,3 +34,7 @@ void privileges_give_up(void);
  * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
  * files. */
 void privileges_render(struct file_fence *fence);
+
+/* The same without a fence, but for a process that also starts processes without rights, which read
+ * files that can be anywhere. */
+void privileges_read_files(void);

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening, reading, writing and removing files. */
+/* Reading, writing and removing files. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "util/error.h"
 
 /* Read `size` bytes of a file at `offset`. Return the number of bytes read: fewer at the end of the
  * file, or on an error, which sets errno. */
@@ -14,13 +12,6 @@ size_t read_at(int fd, uint64_t offset, void *buffer, size_t size);
 
 /* Write all `size` bytes. Return 0, or -1 with errno. */
 int write_all(int fd, const void *data, size_t size);
-
-/* ---- files that an argument names, and whose folder may be another user's ---- */
-
-/* Open `path` for reading. It neither waits nor changes anything: a device is refused before it is
- * opened, and so is a pipe unless `pipes`. A pipe does not wait when it is read, either
- * (O_NONBLOCK). -1 with error. */
-int open_input(const char *path, bool pipes, struct error *error);
 
 /* ---- files that this program may remove: other users can make files with the same names ---- */
 

@@ -185,36 +185,43 @@ class Stalls(Liar, unittest.TestCase):
 
 
 class FileServer(Liar):
-    """Mixin for unittest.TestCase: a VM with a file on a file server that stops to answer, beside
-    another VM."""
+    """Mixin for unittest.TestCase: a file on a file server that stops to answer."""
 
     def setUp(self):
         super().setUp()
         if not os.path.exists("/dev/fuse"):
             self.skipTest("this kernel has no FUSE")
-        self.other = nodes.Node(25, "request")
-        self.addCleanup(self.other.kill)
 
-    def serve(self, path):
-        """Start a server of this file; return the path that it has there."""
+    def serve(self, path, *reads):
+        """Start a server of this file, which falls silent after so many `reads`; return the path
+        that it has there."""
         mount = beamflame.folder(self.addCleanup)
-        self.server = subprocess.Popen([STALLING, mount, path], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE)
+        self.server = subprocess.Popen([STALLING, mount, path, *map(str, reads)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(subprocess.run, ["umount", "-l", mount], check=True)
         self.addCleanup(self.server.communicate)
         self.assertEqual(self.server.stdout.readline(), b"ready\n")
         return mount / "stalling"
-
-    def start(self, load, **options):
-        """Start the VM with the file."""
-        self.node = nodes.Node(25, load, **options)
-        self.addCleanup(self.end_node)
 
     def stall(self):
         self.server.stdin.write(b"stall\n")
         self.server.stdin.flush()
         self.assertEqual(self.server.stdout.readline(), b"stalls\n")
         time.sleep(1.1)  # the kernel knows the file's attributes for a second
+
+
+class ServedVm(FileServer):
+    """Mixin for unittest.TestCase: a VM with a file of such a server, beside another VM."""
+
+    def setUp(self):
+        super().setUp()
+        self.other = nodes.Node(25, "request")
+        self.addCleanup(self.other.kill)
+
+    def start(self, load, **options):
+        """Start the VM with the file."""
+        self.node = nodes.Node(25, load, **options)
+        self.addCleanup(self.end_node)
 
     def end_node(self):
         self.server.kill()  # else the node could not end
@@ -237,7 +244,7 @@ class FileServer(Liar):
         return library
 
 
-class SilentServer(FileServer, unittest.TestCase):
+class SilentServer(ServedVm, unittest.TestCase):
     """The server does not answer when beamflame starts."""
 
     def test_vm_whose_executable_is_not_given_is_left_out(self):
@@ -302,7 +309,7 @@ class SilentServer(FileServer, unittest.TestCase):
         self.assertTrue(any("memcmp" in f for stack in stacks for f in stack))
 
 
-class LaterSilence(FileServer, unittest.TestCase):
+class LaterSilence(ServedVm, unittest.TestCase):
     """The server stops to answer when beamflame has opened the file of a VM that it records."""
 
     def setUp(self):

@@ -117,10 +117,12 @@ static void check_core(const struct core_file *core)
 static void read_memory(const struct core_file *core)
 {
     struct error error;
-    struct mappings *mappings = mappings_of_core(core, "/proc/self/exe", &error);
+    struct parser *parser = parser_here();
+    struct mappings *mappings = mappings_of_core(core, parser, "/proc/self/exe", &error);
     struct memory *memory = mappings ? memory_of_core(core, mappings) : NULL;
     char bytes[64];
 
+    parser_release(parser);
     for (size_t i = 0; memory && i < core->segment_count; i++) {
         memory_read(memory, core->segments[i].start - 8, bytes, sizeof(bytes));
         memory_read(memory, core->segments[i].end - 8, bytes, sizeof(bytes));
