@@ -17,6 +17,8 @@
 #include "recording/recording_keep.h"
 #include "rotation/segment_names.h"
 #include "util/alloc.h"
+#include "util/file_place.h"
+#include "util/folder.h"
 
 struct rotation {
     const struct segment_files *files;
@@ -51,7 +53,7 @@ void rotation_drop(struct rotation *rotation)
 {
     char *temporary = segment_names_temporary(rotation->names, rotation->time);
 
-    unlink(temporary);
+    file_place_unlink(temporary);
     free(temporary);
 }
 
@@ -70,15 +72,16 @@ static int ascending(const void *a, const void *b)
     return *(const int *)a - *(const int *)b;
 }
 
-/* Close all other descriptors. Those of probes must not outlive the process that opened them.
- * `log_file`: as in struct rotation_reports. */
+/* Close all other descriptors but those of the folders. Those of probes must not outlive the
+ * process that opened them. `log_file`: as in struct rotation_reports. */
 static void keep_only(const struct source *source, int log_file)
 {
-    int *kept = xcalloc(source->count + 2, sizeof(*kept));
     size_t count = source->count;
+    int *kept = xcalloc(count + folders_held(NULL) + 2, sizeof(*kept));
     unsigned next = STDERR_FILENO + 1;
 
     memcpy(kept, source->fds, source->count * sizeof(*kept));
+    count += folders_held(kept + count);
     if (source->file >= 0)
         kept[count++] = source->file;
     if (log_file >= 0)
@@ -119,16 +122,17 @@ static int open_source(const struct rotation *rotation, const struct source *sou
     return fd;
 }
 
-/* Give the recording its requested name. Return the exit code. */
+/* Give the recording, which `fd` reads, its requested name. Return the exit code. */
 static int publish(const struct rotation_reports *reports, const char *temporary,
-                   const char *recording)
+                   const char *recording, int fd)
 {
     struct error error;
 
-    if (rename(temporary, recording)) {
-        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, strerror(errno));
+    if (file_place_rename(temporary, recording)) {
+        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, folder_problem(errno));
         return report(reports, &error);
     }
+    file_place_open_up(fd);
     reports->wrote(reports->context, recording);
     return 0;
 }
@@ -201,12 +205,12 @@ static int write_segment(const struct rotation *rotation, int fd)
 {
     char *temporary = segment_names_temporary(rotation->names, rotation->time);
     char *recording = segment_names_recording(rotation->names, rotation->time);
-    int published = recording ? publish(rotation->reports, temporary, recording) : 0;
+    int published = recording ? publish(rotation->reports, temporary, recording, fd) : 0;
     int again = fcntl(fd, F_DUPFD_CLOEXEC, 3);
     int written = write_outputs(rotation, fd, recording ? recording : temporary);
 
     if (!recording && (written == 0 || written == ERROR_NO_SAMPLES))
-        unlink(temporary);
+        file_place_unlink(temporary);
     else if (!recording || published)
         keep(rotation, again, temporary);
     if (rotation->files->keep)
