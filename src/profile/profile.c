@@ -396,6 +396,8 @@ static const struct {
     [LOSS_METRICS] =
         {"node_metrics",
          "readings of tables and ports left out, because there were too many of these"},
+    [LOSS_SWEEPS] = {"sweeps", "sweeps of event wall missed, because beamflame waited for another "
+                               "process or for a CPU"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

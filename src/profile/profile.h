@@ -218,6 +218,7 @@ enum loss {
     LOSS_THREAD_TIMES,     /* times of a thread left out: there are THREAD_TIMES_MAX others */
     LOSS_MEMORY,           /* sample has lost its callers or its process: the profile was full */
     LOSS_METRICS,          /* reading of a VM's metric left out: there are NODE_SERIES_MAX series */
+    LOSS_SWEEPS,           /* sweep of event wall missed: this program did something else */
     LOSS_COUNT,
 };
 const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */

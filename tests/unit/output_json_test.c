@@ -69,7 +69,8 @@ static void test_statistics_are_exact(void **state)
                   "    \"clock_stopped\": 0,\n"
                   "    \"thread_times\": 0,\n"
                   "    \"memory\": 0,\n"
-                  "    \"node_metrics\": 0\n"
+                  "    \"node_metrics\": 0,\n"
+                  "    \"sweeps\": 0\n"
                   "  }\n"
                   "}\n");
 }
