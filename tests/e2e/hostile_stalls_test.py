@@ -277,6 +277,31 @@ class SilentServer(ServedVm, unittest.TestCase):
         _, stacks = self.record("-a")
         self.check_load(stacks, "request")
 
+    def test_many_servers_delay_as_a_few_do(self):
+        """Each process has an executable on a server of its own: each would take a quarter of a
+        second. Some are not read then, which is reported, and VMs on local disks are."""
+        servers = []
+        for _ in range(40):
+            path = self.serve(shutil.which("sleep"))
+            process = subprocess.Popen([path, "600"])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            self.addCleanup(self.server.kill)  # first: else it could not end
+            servers.append(self.server)
+        for server in servers:
+            server.stdin.write(b"stall\n")
+            server.stdin.flush()
+        time.sleep(1.1)
+        later = nodes.Node(25, "request")  # its pid is after theirs
+        self.addCleanup(later.kill)
+        listed = self.check("ps")
+        self.assertIn(f" {self.other.pid} ", listed)
+        self.assertIn(f" {later.pid} ", listed)
+        said = self.check("-v", "-a", "-d", 2, "-o", self.out / "x.bfr", seconds=2 + SECONDS)
+        self.assertIn("is not read: it may be on a file server, and too many others do not answer",
+                      said)
+        self.check_load(beamflame.folded(self.out / "x.bfr"), "request")
+
     def test_vm_whose_library_is_not_given_is_recorded(self):
         """Functions of the library have no names; all else is recorded."""
         preload = self.serve(self.make_library())
