@@ -17,7 +17,7 @@
 
 /* ---- the executable ---- */
 
-struct identification {
+struct core_identification {
     int fd;
     struct build build;
     struct error error;
@@ -26,7 +26,7 @@ struct identification {
 
 static void identify(void *work)
 {
-    struct identification *own = work;
+    struct core_identification *own = work;
     int fd = reopen(own->fd);
 
     own->result = fd < 0 ? error_set(&own->error, ERROR_FAILED, "can't read the executable: %s",
@@ -39,7 +39,7 @@ static void identify(void *work)
 /* As build_identify(); the server of the file may not answer. */
 static int identify_patiently(int fd, struct build *build, struct error *error)
 {
-    struct identification *own = xcalloc(1, sizeof(*own));
+    struct core_identification *own = xcalloc(1, sizeof(*own));
     int result;
 
     own->fd = fd;

@@ -84,30 +84,30 @@ static bool is_executable(const struct core_file *core, const struct file_group 
 
 /* ---- files on this machine ---- */
 
-struct finding {
+struct library_search {
     char *root; /* NULL: the path is one of this process */
     char *path;
     int code; /* errno; 0: found, or not a regular file */
 };
 
-static void drop_finding(void *work)
+static void drop_search(void *work)
 {
-    struct finding *finding = work;
+    struct library_search *search = work;
 
-    free(finding->root);
-    free(finding->path);
-    free(finding);
+    free(search->root);
+    free(search->path);
+    free(search);
 }
 
 static int find_file(void *work)
 {
-    struct finding *finding = work;
+    struct library_search *search = work;
     int fd;
 
     errno = 0;
-    fd = finding->root ? find_in_root(finding->root, finding->path)
-                       : keep_regular(open(finding->path, O_PATH | O_CLOEXEC));
-    finding->code = fd < 0 ? errno : 0;
+    fd = search->root ? find_in_root(search->root, search->path)
+                      : keep_regular(open(search->path, O_PATH | O_CLOEXEC));
+    search->code = fd < 0 ? errno : 0;
     return fd;
 }
 
@@ -115,14 +115,14 @@ static int find_file(void *work)
  * server does not answer. */
 static int find_patiently(const char *root, const char *path)
 {
-    struct finding *finding = xcalloc(1, sizeof(*finding));
+    struct library_search *search = xcalloc(1, sizeof(*search));
     int fd, code;
 
-    *finding = (struct finding){.root = root ? xstrdup(root) : NULL, .path = xstrdup(path)};
-    if (!open_patiently(find_file, drop_finding, finding, &fd))
+    *search = (struct library_search){.root = root ? xstrdup(root) : NULL, .path = xstrdup(path)};
+    if (!open_patiently(find_file, drop_search, search, &fd))
         return -1;
-    code = finding->code;
-    drop_finding(finding);
+    code = search->code;
+    drop_search(search);
     errno = code;
     return fd;
 }

@@ -145,7 +145,7 @@ static void end(struct patient_file *file)
 
 /* ---- opening ---- */
 
-struct opening {
+struct input_opening {
     char *path;
     bool pipes;
     /* of the process that opens */
@@ -156,7 +156,7 @@ struct opening {
 
 static void drop_opening(void *work)
 {
-    struct opening *opening = work;
+    struct input_opening *opening = work;
 
     free(opening->path);
     free(opening);
@@ -182,7 +182,7 @@ static bool is_local(int fd)
 
 static int open_named(void *work)
 {
-    struct opening *opening = work;
+    struct input_opening *opening = work;
     int fd = -1;
 
     if (stat(opening->path, &opening->status) == 0) {
@@ -218,7 +218,7 @@ static int cannot_read(const char *path, const char *why, struct error *error)
     return error_set(error, ERROR_FAILED, "can't read '%s': %s", path, why);
 }
 
-static int refuse(const struct opening *opening, struct error *error)
+static int refuse(const struct input_opening *opening, struct error *error)
 {
     if (!opening->is_refused)
         return cannot_read(opening->path, strerror(opening->code), error);
@@ -227,7 +227,7 @@ static int refuse(const struct opening *opening, struct error *error)
 }
 
 /* Take the file that is open, as a descriptor or in a socket. -1 with error. */
-static int take(struct patient_file *file, const struct opening *opening, int fd, int socket,
+static int take(struct patient_file *file, const struct input_opening *opening, int fd, int socket,
                 struct error *error)
 {
     file->status = opening->status;
@@ -244,12 +244,12 @@ static int take(struct patient_file *file, const struct opening *opening, int fd
 struct patient_file *patient_file_open(const char *path, bool pipes, struct error *error)
 {
     struct patient_file *file = xcalloc(1, sizeof(*file));
-    struct opening *opening = xcalloc(1, sizeof(*opening));
+    struct input_opening *opening = xcalloc(1, sizeof(*opening));
     bool is_open = true;
     int fd = -1, socket = -1, result;
 
     *file = (struct patient_file){.fd = -1, .socket = -1};
-    *opening = (struct opening){.path = xstrdup(path), .pipes = pipes};
+    *opening = (struct input_opening){.path = xstrdup(path), .pipes = pipes};
     if (is_own_descriptor(path))
         fd = open_named(opening);
     else
