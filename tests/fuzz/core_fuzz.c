@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "native/core_process.h"
+#include "native/parser.h"
 #include "util/buffer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
