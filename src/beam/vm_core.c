@@ -1,25 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "beam/build.h"
 #include "beam/vm_internal.h"
 #include "native/core_process.h"
 #include "native/elf_file.h"
+#include "os/patience.h"
+#include "os/patient_file.h"
+#include "os/procfs.h"
 #include "util/alloc.h"
+
+/* ---- the executable ---- */
+
+struct core_identification {
+    int fd;
+    struct build build;
+    struct error error;
+    int result;
+};
+
+static void identify(void *work)
+{
+    struct core_identification *own = work;
+    int fd = reopen(own->fd);
+
+    own->result = fd < 0 ? error_set(&own->error, ERROR_FAILED, "can't read the executable: %s",
+                                     strerror(errno))
+                         : build_identify(fd, &own->build, &own->error);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* As build_identify(); the server of the file may not answer. */
+static int identify_patiently(int fd, struct build *build, struct error *error)
+{
+    struct core_identification *own = xcalloc(1, sizeof(*own));
+    int result;
+
+    own->fd = fd;
+    if (!run_patiently_with(&fd, 1, identify, free, own))
+        return error_set(error, ERROR_FAILED, "can't read the executable: %s",
+                         patient_file_problem(errno));
+    result = own->result;
+    if (result > 0)
+        *build = own->build;
+    if (result < 0)
+        *error = own->error;
+    free(own);
+    return result;
+}
 
 static int examine(struct vm *vm, const char *executable, struct error *error)
 {
+    struct parser *parser = parser_start();
     struct elf_file *file;
     int identified;
 
-    vm->mappings = core_process_mappings(vm->core, executable, error);
+    vm->mappings = core_process_mappings(vm->core, parser, executable, error);
+    parser_release(parser); /* the files have references */
     if (!vm->mappings)
         return -1;
     vm->memory = core_process_memory(vm->core, vm->mappings);
     vm->entry = vm->core->entry;
     file = vm_executable(vm, error);
-    identified = file ? build_identify(file->fd, &vm->build, error) : -1;
+    identified = file ? identify_patiently(file->fd, &vm->build, error) : -1;
     if (identified < 0)
         return -1;
     snprintf(vm->executable, sizeof(vm->executable), "%s", file->path);
@@ -57,7 +106,8 @@ struct vm *vm_core_open(const char *path, const char *executable, int assumed_re
     vm->pid = core->pid;
     if (examine(vm, executable, error) == 0)
         return vm;
-    tell_core(path, vm, error);
+    if (core_file_check(core, error) == 0)
+        tell_core(path, vm, error);
     vm_close(vm);
     return NULL;
 }

@@ -2,7 +2,6 @@
 /* Finds out whether an OS process is a VM, and whether its memory may be read. */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "os/child.h"
 #include "os/patience.h"
 #include "os/process.h"
+#include "os/silent_servers.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -90,48 +90,18 @@ static int result_of(const struct identification *own, struct build *build, stru
     return own->result;
 }
 
-/* ---- file servers that do not answer ---- */
-
-/* A process that reads from such a server is left behind, and each takes a while. Any user can have
- * many processes with a file of one server, so the device of the file is remembered. */
-
-enum { SILENT_MAX = 16 };
-static const uint64_t SILENT_NS = 10000000000; /* the server gets another request after that */
-
-static struct {
-    pthread_mutex_t lock;
-    struct {
-        uint64_t device, since; /* ns, CLOCK_MONOTONIC */
-    } devices[SILENT_MAX];
-    unsigned int next;
-} silent = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool is_silent(uint64_t device)
-{
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    bool result = false;
-
-    pthread_mutex_lock(&silent.lock);
-    for (int i = 0; i < SILENT_MAX; i++)
-        result |= silent.devices[i].since && silent.devices[i].device == device &&
-                  now - silent.devices[i].since < SILENT_NS;
-    pthread_mutex_unlock(&silent.lock);
-    return result;
-}
-
-static void note_silent(uint64_t device)
-{
-    pthread_mutex_lock(&silent.lock);
-    silent.devices[silent.next].device = device;
-    silent.devices[silent.next].since = clock_ns(CLOCK_MONOTONIC);
-    silent.next = (silent.next + 1) % SILENT_MAX;
-    pthread_mutex_unlock(&silent.lock);
-}
-
 static int refuse_silent(pid_t pid, struct error *error)
 {
     return error_set(error, ERROR_UNSUPPORTED,
                      "the executable of process %d can't be read: its file server does not answer",
+                     (int)pid);
+}
+
+static int refuse_unread(pid_t pid, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "the executable of process %d is not read: it may be on a file server, and "
+                     "too many others do not answer",
                      (int)pid);
 }
 
@@ -140,19 +110,23 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
     struct identification *own;
     struct executable executable;
     bool has_device = process_executable(pid, &executable); /* this asks no server */
+    enum silence silence = has_device ? silent_servers_look(pid, executable.device) : SILENCE_NONE;
+    uint64_t began = clock_ns(CLOCK_MONOTONIC);
     int result;
 
-    if (has_device && is_silent(executable.device))
-        return refuse_silent(pid, error);
+    if (silence != SILENCE_NONE)
+        return silence == SILENCE_KNOWN ? refuse_silent(pid, error) : refuse_unread(pid, error);
     own = xcalloc(1, sizeof(*own));
     own->pid = pid;
     if (!run_patiently(identify, free, own)) {
         if (errno == EAGAIN)
             return child_refused("a thread to read the executable", pid, error);
         if (has_device)
-            note_silent(executable.device);
+            silent_servers_note(executable.device, clock_ns(CLOCK_MONOTONIC) - began);
         return refuse_silent(pid, error);
     }
+    if (has_device)
+        silent_servers_note_answer(executable.device);
     result = result_of(own, build, error);
     free(own);
     return result;

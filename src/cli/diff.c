@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame diff`: compares two recordings. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,15 +38,15 @@ static int take_time(void *context, const struct sample *sample, struct error *e
     return 0;
 }
 
-/* Open a recording and read it completely, because its totals are at its end. */
-static int open_side(struct side *side, const char *path, struct error *error)
+/* Read the recording in a file completely, because its totals are at its end. Takes over `file`. */
+static int open_side(struct side *side, const char *path, int file, struct error *error)
 {
     bool cut;
     int fd;
 
     side->path = path;
     side->profile = profile_new();
-    side->fd = input_open(path, temporary_directory(), error);
+    side->fd = input_open(file, path, temporary_directory(), error);
     if (side->fd < 0)
         return -1;
     fd = dup(side->fd);
@@ -191,16 +192,18 @@ static int diff(void *context)
     const struct diff_options *options = context;
     struct side sides[2] = {{.fd = -1}, {.fd = -1}};
     struct error error;
-    int code = 0, result = 0;
+    int *files = render_take_inputs(&options->report, &error);
+    int code = 0, result = files ? 0 : -1;
 
     for (int i = 0; !result && i < 2; i++)
-        result = open_side(&sides[i], options->report.paths[i], &error);
+        result = open_side(&sides[i], options->report.paths[i], files[i], &error);
     if (!result)
         result = compare_sides(sides, options, &error, &code);
     if (result)
         code = message_error(&error);
     close_side(&sides[0]);
     close_side(&sides[1]);
+    free(files);
     return code;
 }
 

@@ -132,6 +132,8 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
 
     if (!result && sampling.code)
         message_warning("running processes can't be sampled: %s", sampling.text);
+    if (!result && vm->core)
+        result = core_file_check(vm->core, error);
     if (!result)
         result = select_processes(&dump, &options->selection, error);
     if (!result)
@@ -184,7 +186,7 @@ static int run(int argc, char **argv)
 
     if (command_line_parse(&dump_command, argc, argv, &options, &result)) {
         if (options.core)
-            privileges_render(NULL); /* libraries of the core can be anywhere */
+            privileges_read_files(); /* libraries of the core can be anywhere */
         else
             privileges_observe();
         result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);

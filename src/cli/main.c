@@ -11,6 +11,7 @@
 int main(int argc, char **argv)
 {
     const struct command *command = argc > 1 ? command_find(argv[1]) : NULL;
+    int code;
 
     descriptors_fill_standard();
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
@@ -20,7 +21,7 @@ int main(int argc, char **argv)
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return help_command.run(0, NULL);
     verbose_start(getenv("BEAMFLAME_LOG"));
-    if (command)
-        return command->run(argc - 2, argv + 2);
-    return commands[0]->run(argc - 1, argv + 1);
+    code = command ? command->run(argc - 2, argv + 2) : commands[0]->run(argc - 1, argv + 1);
+    verbose_end();
+    return code;
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "output/output_check.h"
 #include "recording/recording.h"
 #include "recording/recording_keep.h"
+#include "util/alloc.h"
 #include "util/memory_limit.h"
 
 enum { REQUESTS_MAX = OUTPUTS_MAX + 2 }; /* plus the summary and the statistics */
@@ -71,8 +73,6 @@ static struct file_fence *fence_around(const struct render_work *work)
         permit_output(fence, &options->requests[i]);
     if (options->stats_path && strcmp(options->stats_path, "-"))
         file_fence_write(fence, options->stats_path);
-    for (size_t i = 0; i < work->input_count; i++)
-        file_fence_read(fence, work->inputs[i]);
     recording_permit_places(fence, temporary_directory());
     return fence;
 }
@@ -90,16 +90,22 @@ static bool permits(void *context, const char *path)
     return output_check_path(requests, count, path);
 }
 
+/* Give the descriptor of an input away, or a duplicate of that of the recording. */
 static int open_input_of(void *context, const char *path, struct error *error)
 {
     const struct render_work *work = context;
 
-    for (size_t i = 0; i < work->input_count; i++)
-        if (!strcmp(work->inputs[i], path))
-            return input_open_file(path, error);
-    return work->input_count
-               ? error_set(error, ERROR_FAILED, "can't read '%.300s': it is no input", path)
-               : fcntl(work->recording, F_DUPFD_CLOEXEC, 3);
+    if (!work->input_count)
+        return fcntl(work->recording, F_DUPFD_CLOEXEC, 3);
+    for (size_t i = 0; i < work->input_count; i++) {
+        int fd = work->fds[i];
+
+        if (fd < 0 || strcmp(work->inputs[i], path) != 0)
+            continue;
+        work->fds[i] = -1;
+        return fd;
+    }
+    return error_set(error, ERROR_FAILED, "can't read '%.300s': it is no input", path);
 }
 
 static int open_temporary(void *context, struct error *error)
@@ -128,7 +134,7 @@ int render_apart(const struct render_work *work, bool *ret_written, struct error
 
 int render_files(const struct report_options *options, int (*run)(void *context), void *context)
 {
-    const struct render_work work = {
+    struct render_work work = {
         .run = run,
         .context = context,
         .output = &options->output,
@@ -141,11 +147,29 @@ int render_files(const struct report_options *options, int (*run)(void *context)
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
+    work.fds = input_files_open(options->paths, options->path_count, temporary_directory(), &error);
+    if (!work.fds)
+        return message_error(&error);
     code = render_apart(&work, NULL, &error);
+    free(work.fds);
     return code < 0 ? message_error(&error) : code;
 }
 
 /* ---- the process ---- */
+
+int *render_take_inputs(const struct report_options *options, struct error *error)
+{
+    int *fds = xcalloc(options->path_count, sizeof(*fds));
+
+    for (size_t i = 0; i < options->path_count; i++) {
+        fds[i] = file_broker_input(options->paths[i], error);
+        if (fds[i] >= 0)
+            continue;
+        free(fds);
+        return NULL;
+    }
+    return fds;
+}
 
 static void say_what_was_written(const struct output_options *options,
                                  const struct output_result *result)

@@ -17,7 +17,8 @@ struct render_work {
     int (*run)(void *context); /* in that process; returns its exit code */
     void *context;
     const struct output_options *output;
-    const char *const *inputs; /* what input_open_file() may open there */
+    const char *const *inputs; /* what file_broker_input() opens there */
+    int *fds;                  /* of the inputs, each of which is opened once */
     size_t input_count;
     int recording; /* with no inputs: what file_broker_input() opens there */
 };
@@ -27,9 +28,12 @@ struct render_work {
  * if the summary was not. */
 int render_apart(const struct render_work *work, bool *ret_written, struct error *error);
 
-/* Check the outputs, and run the work of a command that reads files. Prints errors. Returns the
- * exit code. */
+/* Check the outputs, open the inputs, and run the work of a command that reads files. Prints
+ * errors. Returns the exit code. */
 int render_files(const struct report_options *options, int (*run)(void *context), void *context);
+
+/* In that process: return the descriptors of the inputs, in a list to be freed; NULL with error. */
+int *render_take_inputs(const struct report_options *options, struct error *error);
 
 /* Write the outputs, and the summary unless it is off. The summary (for a comparison: the changes)
  * goes to standard output, or to standard error if an output goes to standard output. Takes over

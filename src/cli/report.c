@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame report`: other formats from a recording, on any machine. */
+#include <stdlib.h>
+
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
@@ -8,21 +10,25 @@
 #include "cli/signals.h"
 #include "input/input.h"
 
-static int open_input(const struct report_options *options, struct error *error)
+/* Takes over the descriptors. */
+static int read_input(const struct report_options *options, const int *fds, struct error *error)
 {
     static const struct join_options by_time = {.order = JOIN_BY_TIME};
 
     if (options->path_count == 1)
-        return input_open(options->paths[0], temporary_directory(), error);
-    return input_join(options->paths, options->path_count, &by_time, temporary_directory(), error);
+        return input_open(fds[0], options->paths[0], temporary_directory(), error);
+    return input_join(fds, options->paths, options->path_count, &by_time, temporary_directory(),
+                      error);
 }
 
 static int report(void *context)
 {
     const struct report_options *options = context;
     struct error error;
-    int fd = open_input(options, &error);
+    int *fds = render_take_inputs(options, &error);
+    int fd = fds ? read_input(options, fds, &error) : -1;
 
+    free(fds);
     if (fd < 0)
         return message_error(&error);
     return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/verbose.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +30,20 @@ static struct {
     atomic_bool stuck;   /* the reader does not read */
     atomic_uint dropped; /* lines since then */
 } verbose = {.file = -1};
+
+/* Lines that the file did not take, of this process and of those that it forks. */
+static struct lost {
+    atomic_uint lines;
+    atomic_int code; /* errno of the last one */
+} * lost;
+
+static struct lost *lost_new(void)
+{
+    void *shared =
+        mmap(NULL, sizeof(*lost), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return shared == MAP_FAILED ? NULL : shared;
+}
 
 static bool has_room(void)
 {
@@ -54,15 +70,30 @@ static bool may_write(void)
     return true;
 }
 
-/* One write() a line, so that lines of threads do not mix. */
-static void put(int fd, const char *area, const char *line)
+/* One write() a line, so that lines of threads do not mix. Return 0, or an errno if the line was
+ * not written to its end. */
+static int put(int fd, const char *area, const char *line)
 {
     double seconds = (double)(clock_ns(CLOCK_MONOTONIC) - verbose.start) / 1e9;
     const char *clear = fd == STDERR_FILENO && isatty(fd) ? "\r\033[K" : "";
     char *text = xasprintf("%sbeamflame: [%.3f] %s: %s\n", clear, seconds, area, line);
+    ssize_t size = (ssize_t)strlen(text), written = write(fd, text, (size_t)size);
+    int code = written == size ? 0 : written < 0 ? errno : ENOSPC;
 
-    (void)!write(fd, text, strlen(text));
     free(text);
+    return code;
+}
+
+/* Say how many lines were dropped, if the reader of standard error reads again. */
+static void say_dropped(void)
+{
+    char text[64];
+
+    if (!atomic_exchange(&verbose.stuck, false))
+        return;
+    snprintf(text, sizeof(text), "%u lines were dropped: nobody read them",
+             atomic_exchange(&verbose.dropped, 0));
+    put(STDERR_FILENO, "log", text);
 }
 
 static void print(const char *area, const char *line)
@@ -72,19 +103,18 @@ static void print(const char *area, const char *line)
         atomic_fetch_add(&verbose.dropped, 1);
         return;
     }
-    if (atomic_exchange(&verbose.stuck, false)) {
-        char text[64];
-
-        snprintf(text, sizeof(text), "%u lines were dropped: nobody read them",
-                 atomic_exchange(&verbose.dropped, 0));
-        put(STDERR_FILENO, "log", text);
-    }
+    say_dropped();
     put(STDERR_FILENO, area, line);
 }
 
 static void put_into_file(const char *area, const char *line)
 {
-    put(verbose.file, area, line);
+    int code = put(verbose.file, area, line);
+
+    if (!code || !lost)
+        return;
+    atomic_fetch_add(&lost->lines, 1);
+    atomic_store(&lost->code, code);
 }
 
 /* The option and the variable can both be given: the higher level counts. */
@@ -158,8 +188,23 @@ void verbose_start(const char *value)
             message_warning("nothing is logged to the file of BEAMFLAME_LOG: %s", error.text);
             return;
         }
+        if (!lost)
+            lost = lost_new();
     }
     listen_to((int)level);
+}
+
+void verbose_end(void)
+{
+    unsigned int lines = lost ? atomic_load(&lost->lines) : 0;
+    int code = lines ? atomic_load(&lost->code) : 0;
+
+    if (atomic_load(&verbose.dropped) && may_write())
+        say_dropped();
+    if (lines)
+        message_warning("%u line%s of the log %s lost: %s", lines, lines == 1 ? "" : "s",
+                        lines == 1 ? "was" : "were",
+                        code == EAGAIN ? "the reader of the pipe was too slow" : strerror(code));
 }
 
 int verbose_file(void)

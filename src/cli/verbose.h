@@ -18,5 +18,8 @@ extern const struct command_option verbose_option_list[];
  * can't be written is a warning. */
 void verbose_start(const char *value);
 
+/* Say how many lines the file did not take, if any. */
+void verbose_end(void);
+
 /* The descriptor of the file that gets the lines; -1 if none does. */
 int verbose_file(void);

@@ -12,7 +12,7 @@
 
 #include "input/perf_line.h"
 #include "input/readers.h"
-#include "os/file_broker.h"
+#include "os/patient_file.h"
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
@@ -110,12 +110,86 @@ static int open_standard_input(struct error *error)
     return fd;
 }
 
-int input_open_file(const char *path, struct error *error)
+/* ---- files ---- */
+
+static int copy_file(struct patient_file *file, int to, const char *path, struct error *error)
 {
-    if (file_broker_is_asked())
-        return file_broker_input(path, error);
-    return strcmp(path, "-") ? open_input(path, true, error) : open_standard_input(error);
+    static char block[1 << 16];
+    struct disk_room room = {0};
+    uint64_t at = 0;
+    size_t got;
+    int code;
+
+    while ((got = patient_file_read(file, at, block, sizeof(block))) > 0) {
+        if (disk_room_take(&room, to, got))
+            return no_room(&room, path, error);
+        if (write_all(to, block, got))
+            return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
+                             strerror(errno));
+        at += got;
+    }
+    code = errno;
+    return code ? error_set(error, ERROR_FAILED, "can't read '%s': %s", path,
+                            patient_file_problem(code))
+                : 0;
 }
+
+/* Return a descriptor of an unnamed copy. */
+static int copy_of(struct patient_file *file, const char *path, const char *directory,
+                   struct error *error)
+{
+    int copy = recording_file(NULL, directory, error);
+
+    if (copy >= 0 && copy_file(file, copy, path, error) == 0 && lseek(copy, 0, SEEK_SET) == 0)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    return -1;
+}
+
+int input_file_open(const char *path, const char *directory, struct error *error)
+{
+    struct patient_file *file;
+    int fd;
+
+    if (!strcmp(path, "-"))
+        return open_standard_input(error);
+    file = patient_file_open(path, true, error);
+    if (!file)
+        return -1;
+    fd = patient_file_take(file);
+    if (fd < 0) {
+        log_decision("input", "%s is on a file server: it is copied", path);
+        fd = copy_of(file, path, directory, error);
+    }
+    patient_file_close(file);
+    return fd;
+}
+
+static void close_all(const int *fds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+int *input_files_open(const char *const *paths, size_t count, const char *directory,
+                      struct error *error)
+{
+    int *fds = xcalloc(count, sizeof(*fds));
+
+    for (size_t i = 0; i < count; i++) {
+        fds[i] = input_file_open(paths[i], directory, error);
+        if (fds[i] >= 0)
+            continue;
+        close_all(fds, i);
+        free(fds);
+        return NULL;
+    }
+    return fds;
+}
+
+/* ---- recordings ---- */
 
 /* Import a text in the format of its first line that is no comment. */
 static int import_text_file(struct input_text *text, const char *directory, struct error *error)
@@ -154,9 +228,8 @@ static bool is_recording(int fd)
            !memcmp(magic, RECORDING_MAGIC, sizeof(magic));
 }
 
-int input_open(const char *path, const char *directory, struct error *error)
+int input_open(int fd, const char *path, const char *directory, struct error *error)
 {
-    int fd = input_open_file(path, error);
     struct input_text *text;
 
     if (fd >= 0)
@@ -190,23 +263,26 @@ static int join_parts(const struct join_part *parts, size_t count,
     return -1;
 }
 
-int input_join(const char *const *paths, size_t count, const struct join_options *options,
-               const char *directory, struct error *error)
+int input_join(const int *fds, const char *const *paths, size_t count,
+               const struct join_options *options, const char *directory, struct error *error)
 {
     struct join_part *parts = xcalloc(count, sizeof(*parts));
     size_t opened = 0;
     int fd = -1;
 
     for (; opened < count; opened++) {
-        parts[opened] =
-            (struct join_part){input_open(paths[opened], directory, error), paths[opened]};
+        parts[opened] = (struct join_part){input_open(fds[opened], paths[opened], directory, error),
+                                           paths[opened]};
         if (parts[opened].fd < 0)
             break;
     }
-    if (opened == count)
+    if (opened == count) {
         fd = join_parts(parts, count, options, directory, error);
-    for (size_t i = 0; opened < count && i < opened; i++)
-        close(parts[i].fd);
+    } else {
+        for (size_t i = 0; i < opened; i++)
+            close(parts[i].fd);
+        close_all(fds + opened + 1, count - opened - 1);
+    }
     free(parts);
     return fd;
 }

@@ -12,8 +12,8 @@
 #include "arch/cpu.h"
 #include "elf/build_id.h"
 #include "elf/notes.h"
+#include "os/patient_file.h"
 #include "util/alloc.h"
-#include "util/files.h"
 
 enum {
     SEGMENTS_MAX = 1 << 20,
@@ -46,7 +46,7 @@ size_t core_file_read(const struct core_file *core, uint64_t address, void *buff
         return 0;
     if (size > segment->file_size - at)
         size = segment->file_size - at;
-    return read_at(core->fd, segment->offset + at, buffer, size);
+    return patient_file_read(core->file, segment->offset + at, buffer, size);
 }
 
 /* ---- headers ---- */
@@ -101,7 +101,8 @@ static bool read_segment_count(const struct core_file *core, const Elf64_Ehdr *h
     *count = header->e_phnum;
     if (header->e_phnum != PN_XNUM)
         return true;
-    if (read_at(core->fd, header->e_shoff, &section, sizeof(section)) != sizeof(section))
+    if (patient_file_read(core->file, header->e_shoff, &section, sizeof(section)) !=
+        sizeof(section))
         return false;
     *count = section.sh_info;
     return *count <= SEGMENTS_MAX;
@@ -118,7 +119,7 @@ static Elf64_Phdr *read_segments(const struct core_file *core, const Elf64_Ehdr 
         return NULL;
     size = *count * sizeof(*segments);
     segments = xmalloc(size + 1);
-    if (read_at(core->fd, header->e_phoff, segments, size) == size)
+    if (patient_file_read(core->file, header->e_phoff, segments, size) == size)
         return segments;
     free(segments);
     return NULL;
@@ -230,7 +231,8 @@ static void read_notes(struct core_file *core, const Elf64_Phdr *header)
     if (!size || size > NOTES_MAX || core->notes)
         return;
     core->notes = xmalloc(size);
-    notes = cursor_over(core->notes, read_at(core->fd, header->p_offset, core->notes, size));
+    notes = cursor_over(core->notes,
+                        patient_file_read(core->file, header->p_offset, core->notes, size));
     while (elf_note_next(&notes, &note))
         read_note(core, &note);
 }
@@ -292,7 +294,7 @@ static int read_core(const char *path, struct core_file *core, struct error *err
     Elf64_Phdr *segments;
     uint32_t count;
 
-    read_at(core->fd, 0, &header, sizeof(header));
+    patient_file_read(core->file, 0, &header, sizeof(header));
     if (check_header(path, core, &header, error))
         return -1;
     segments = read_segments(core, &header, &count);
@@ -312,15 +314,18 @@ static int read_core(const char *path, struct core_file *core, struct error *err
 
 static int open_file(const char *path, struct core_file *core, struct error *error)
 {
-    struct stat status;
+    const struct stat *status;
 
-    core->fd = open_input(path, false, error);
-    if (core->fd < 0)
+    core->path = xstrdup(path);
+    core->file = patient_file_open(path, false, error);
+    if (!core->file)
         return -1;
-    if (fstat(core->fd, &status) || !S_ISREG(status.st_mode))
+    status = patient_file_status(core->file);
+    if (!S_ISREG(status->st_mode))
         return error_set(error, ERROR_FAILED, "'%s' is not a regular file", path);
-    core->size = (uint64_t)status.st_size;
-    core->written = (uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+    core->size = (uint64_t)status->st_size;
+    core->written =
+        (uint64_t)status->st_mtim.tv_sec * 1000000000 + (uint64_t)status->st_mtim.tv_nsec;
     return 0;
 }
 
@@ -328,19 +333,29 @@ struct core_file *core_file_open(const char *path, struct error *error)
 {
     struct core_file *core = xcalloc(1, sizeof(*core));
 
-    core->fd = -1;
-    if (!open_file(path, core, error) && !read_core(path, core, error))
+    if (!open_file(path, core, error) && !read_core(path, core, error) &&
+        !core_file_check(core, error))
         return core;
+    if (core->file)
+        core_file_check(core, error); /* it explains any other error */
     core_file_free(core);
     return NULL;
+}
+
+int core_file_check(const struct core_file *core, struct error *error)
+{
+    if (!patient_file_is_silent(core->file))
+        return 0;
+    return error_set(error, ERROR_FAILED, "can't read '%s': %s", core->path,
+                     patient_file_problem(EBUSY));
 }
 
 void core_file_free(struct core_file *core)
 {
     if (!core)
         return;
-    if (core->fd >= 0)
-        close(core->fd);
+    patient_file_close(core->file);
+    free(core->path);
     free(core->segments);
     free(core->mappings);
     free(core->threads);

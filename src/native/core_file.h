@@ -38,8 +38,11 @@ struct core_thread {
     uint64_t registers[CPU_REGISTERS];
 };
 
+struct patient_file;
+
 struct core_file {
-    int fd;
+    char *path;
+    struct patient_file *file;
     pid_t pid;
     uint64_t written;              /* ns since 1970 */
     uint64_t entry;                /* entry point of its program (AT_ENTRY); 0: unknown */
@@ -57,6 +60,9 @@ struct core_file {
 /* Open a core file. NULL with error: ERROR_UNSUPPORTED for a core of another machine, ERROR_FAILED
  * for a file that can't be read, is cut short within its headers or is not a core file. */
 struct core_file *core_file_open(const char *path, struct error *error);
+
+/* Check that the server of the file has answered each read. -1 with error. */
+int core_file_check(const struct core_file *core, struct error *error);
 void core_file_free(struct core_file *core);
 
 /* Return the segment that contains an address, NULL if there is none. */

@@ -4,17 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <elf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "native/elf_file.h"
+#include "os/patient_file.h"
+#include "os/patient_open.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
-#include "util/files.h"
+#include "util/log.h"
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, VDSO_MAX = 1 << 16 };
+enum { SILENT_MAX = 3 /* libraries whose server does not answer, each of which takes a while */ };
 
 /* ---- files as they were mapped ---- */
 
@@ -80,6 +84,49 @@ static bool is_executable(const struct core_file *core, const struct file_group 
 
 /* ---- files on this machine ---- */
 
+struct library_search {
+    char *root; /* NULL: the path is one of this process */
+    char *path;
+    int code; /* errno; 0: found, or not a regular file */
+};
+
+static void drop_search(void *work)
+{
+    struct library_search *search = work;
+
+    free(search->root);
+    free(search->path);
+    free(search);
+}
+
+static int find_file(void *work)
+{
+    struct library_search *search = work;
+    int fd;
+
+    errno = 0;
+    fd = search->root ? find_in_root(search->root, search->path)
+                      : keep_regular(open(search->path, O_PATH | O_CLOEXEC));
+    search->code = fd < 0 ? errno : 0;
+    return fd;
+}
+
+/* Return a descriptor with O_PATH. -1 with errno: 0 if it is not a regular file, EBUSY if its
+ * server does not answer. */
+static int find_patiently(const char *root, const char *path)
+{
+    struct library_search *search = xcalloc(1, sizeof(*search));
+    int fd, code;
+
+    *search = (struct library_search){.root = root ? xstrdup(root) : NULL, .path = xstrdup(path)};
+    if (!open_patiently(find_file, drop_search, search, &fd))
+        return -1;
+    code = search->code;
+    drop_search(search);
+    errno = code;
+    return fd;
+}
+
 /* Return the last loadable segment of a file whose pages contain `offset`, or NULL. */
 static const struct elf_segment *segment_at(const struct elf_file *file, uint64_t offset)
 {
@@ -120,36 +167,22 @@ static struct mapping mapping_of(const struct core_file *core, const struct core
 }
 
 /* Open an ELF file as it was mapped. The first mapping that agrees with the file determines its
- * bias. Takes `fd`. */
+ * bias. Takes `fd`. NULL with errno EBUSY if the server of the file does not answer. */
 static struct elf_file *lay_out(const struct core_file *core, struct parser *parser,
                                 const struct file_group *group, int fd, const char *root)
 {
     struct elf_file *file = elf_file_of_fd(parser, fd, root, core->mappings[group->first].path);
 
-    for (size_t i = 0; file && i < group->count; i++) {
+    if (!file)
+        return NULL;
+    for (size_t i = 0; i < group->count; i++) {
         struct mapping mapping = mapping_of(core, &core->mappings[group->first + i], file);
 
         if (elf_file_place(file, &mapping))
             return file;
     }
     elf_file_free(file);
-    return NULL;
-}
-
-/* Open a library. Only its build id proves that it is the one that was mapped. */
-static struct elf_file *open_library(const struct core_file *core, struct parser *parser,
-                                     const struct file_group *group, const char *root)
-{
-    const char *const roots[] = {root, "/"};
-
-    for (size_t i = 0; i < 2 && group->id.size; i++) {
-        int fd = open_in_root(roots[i], core->mappings[group->first].path);
-        struct elf_file *file = fd < 0 ? NULL : lay_out(core, parser, group, fd, roots[i]);
-
-        if (file && build_id_equal(&file->build_id, &group->id))
-            return file;
-        elf_file_free(file);
-    }
+    errno = 0;
     return NULL;
 }
 
@@ -161,7 +194,30 @@ struct maker {
     char *root; /* NULL: not yet known */
     struct mapping *list;
     int count;
+    int silent; /* files whose server did not answer */
 };
+
+/* Open a library. Only its build id proves that it is the one that was mapped. */
+static struct elf_file *open_library(struct maker *maker, const struct file_group *group)
+{
+    const char *const roots[] = {maker->root, "/"},
+                      *path = maker->core->mappings[group->first].path;
+
+    for (size_t i = 0; i < 2 && group->id.size && maker->silent < SILENT_MAX; i++) {
+        int fd = find_patiently(roots[i], path);
+        struct elf_file *file =
+            fd < 0 ? NULL : lay_out(maker->core, maker->parser, group, fd, roots[i]);
+
+        if (file && build_id_equal(&file->build_id, &group->id))
+            return file;
+        if (!file && errno == EBUSY) {
+            log_decision("core", "the file server of %s does not answer%s", path,
+                         ++maker->silent < SILENT_MAX ? "" : ": no more libraries are read");
+        }
+        elf_file_free(file);
+    }
+    return NULL;
+}
 
 /* ---- the executable ---- */
 
@@ -170,39 +226,49 @@ static struct build_id_text known_text(const struct build_id *id)
     return id->size ? build_id_text(id) : (struct build_id_text){"not known"};
 }
 
-/* Return the directory below which `path` of this machine is `inside`; "/" if there is none. To be
- * freed. */
-static char *root_of(const char *path, const char *inside)
+/* Return the directory below which the file of `fd` is `inside`; "/" if there is none. To be freed.
+ */
+static char *root_of(int fd, const char *inside)
 {
-    char *whole = path ? realpath(path, NULL) : NULL;
-    size_t length = whole ? strlen(whole) : 0, end = strlen(inside);
-    char *root = length > end && !strcmp(whole + length - end, inside)
-                     ? xstrndup(whole, length - end)
-                     : xstrdup("/");
+    char link[32], whole[PATH_MAX];
+    ssize_t length;
+    size_t end = strlen(inside);
 
-    free(whole);
-    return root;
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    length = readlink(link, whole, sizeof(whole));
+    return length > (ssize_t)end && !memcmp(whole + length - end, inside, end)
+               ? xstrndup(whole, (size_t)length - end)
+               : xstrdup("/");
 }
 
-static struct elf_file *open_executable(const struct maker *maker, const struct file_group *group,
+static void cannot_open(const char *path, const char *why, const struct file_group *group,
+                        struct error *error)
+{
+    error_set(error, ERROR_FAILED,
+              "can't open the executable of the core file, '%s' (%s): give it with --exe FILE "
+              "(build id %s)",
+              path, why, known_text(&group->id).text);
+}
+
+/* Sets the root. */
+static struct elf_file *open_executable(struct maker *maker, const struct file_group *group,
                                         struct error *error)
 {
     const char *was = maker->core->mappings[group->first].path, *named = maker->executable;
     const char *path = named ? named : was;
     struct elf_file *file;
-    int fd;
+    int fd = find_patiently(named ? NULL : "/", path);
 
-    errno = 0;
-    fd = named ? reopen_regular(open(named, O_PATH | O_CLOEXEC)) : open_in_root("/", was);
     if (fd < 0) {
-        error_set(error, ERROR_FAILED,
-                  "can't open the executable of the core file, '%s' (%s): give it with --exe FILE "
-                  "(build id %s)",
-                  path, errno ? strerror(errno) : "not a regular file",
-                  known_text(&group->id).text);
+        cannot_open(path, errno ? patient_file_problem(errno) : "not a regular file", group, error);
         return NULL;
     }
+    maker->root = named ? root_of(fd, was) : xstrdup("/");
     file = lay_out(maker->core, maker->parser, group, fd, maker->root);
+    if (!file && errno == EBUSY) {
+        cannot_open(path, patient_file_problem(EBUSY), group, error);
+        return NULL;
+    }
     if (!file) {
         error_set(error, ERROR_FAILED, "'%s' is not the executable of the core file (%s)", path,
                   was);
@@ -278,19 +344,17 @@ static int add_all(struct maker *maker, const struct file_group *own, struct err
         return -1;
     for (size_t at = 0; at < core->mapping_count; at += group.count) {
         group = next_group(core, at);
-        add_group(maker, &group,
-                  at == own->first ? executable
-                                   : open_library(core, maker->parser, &group, maker->root));
+        add_group(maker, &group, at == own->first ? executable : open_library(maker, &group));
     }
     add_vdso(maker);
     qsort(maker->list, (size_t)maker->count, sizeof(*maker->list), by_start);
     return 0;
 }
 
-struct mappings *core_process_mappings(const struct core_file *core, const char *executable,
-                                       struct error *error)
+struct mappings *core_process_mappings(const struct core_file *core, struct parser *parser,
+                                       const char *executable, struct error *error)
 {
-    struct maker maker = {.core = core, .executable = executable};
+    struct maker maker = {.core = core, .parser = parser, .executable = executable};
     struct mappings *mappings = NULL;
     struct file_group own = {0};
 
@@ -299,12 +363,9 @@ struct mappings *core_process_mappings(const struct core_file *core, const char 
                   "it does not list the mapped files (notes NT_FILE and NT_AUXV)");
         return NULL;
     }
-    maker.parser = parser_here(); /* reading a core file has given up its rights */
-    maker.root = root_of(executable, core->mappings[own.first].path);
     maker.list = xcalloc(core->mapping_count + 1, sizeof(*maker.list));
     if (!add_all(&maker, &own, error))
         mappings = mappings_of_list(maker.list, maker.count);
-    parser_release(maker.parser);
     free(maker.list);
     free(maker.root);
     return mappings;

@@ -16,9 +16,11 @@
 
 /* `executable`: its path on this machine; NULL: the path that it had. `core` is borrowed. NULL with
  * error if the core does not list the mapped files, or the executable can't be opened or is not the
- * one of the core. */
-struct mappings *core_process_mappings(const struct core_file *core, const char *executable,
-                                       struct error *error);
+ * one of the core. The files are opened so that no server of files can delay that for long; after
+ * a few that do not answer, libraries are not looked for any more. `parser` reads them; a reference
+ * is shared. */
+struct mappings *core_process_mappings(const struct core_file *core, struct parser *parser,
+                                       const char *executable, struct error *error);
 
 /* Both are borrowed. Memory that the core does not have is read from the files, except in writable
  * segments. */

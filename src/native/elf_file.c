@@ -174,6 +174,7 @@ static struct elf_file *file_of(struct parser *parser, int fd, uint64_t device, 
     struct buffer answer = {0};
     struct elf_file *file;
     size_t bytes;
+    int code = 0;
 
     if (fd < 0)
         return NULL;
@@ -190,12 +191,14 @@ static struct elf_file *file_of(struct parser *parser, int fd, uint64_t device, 
         memcpy(file->segments, answer.data + sizeof(file->opened), bytes);
         file->build_id = file->opened.build_id;
     } else {
-        if (errno == EBUSY)
+        code = errno;
+        if (code == EBUSY)
             note_silence(parser, device, path);
         elf_file_free(file);
         file = NULL;
     }
     buffer_free(&answer);
+    errno = code;
     return file;
 }
 

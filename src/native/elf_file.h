@@ -25,8 +25,9 @@ struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *
 void elf_file_free(struct elf_file *file);
 
 /* Make an elf_file of the file of `fd`, which can have O_PATH. Takes `fd`, also on failure. Return
- * NULL on failure, and for an `fd` of -1. `root` is the root directory of the process, or a
- * substitute for it: the debug file is searched for there. elf_file_place() gives it its place. */
+ * NULL on failure, with errno EBUSY if its server does not answer, and for an `fd` of -1. `root` is
+ * the root directory of the process, or a substitute for it: the debug file is searched for there.
+ * elf_file_place() gives it its place. */
 struct elf_file *elf_file_of_fd(struct parser *parser, int fd, const char *root, const char *path);
 
 /* Compute the bias of the file from a mapping of it. False if `mapping` maps no loadable segment of

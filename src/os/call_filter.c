@@ -109,11 +109,19 @@ static const int files_only[] = {
     SYS_getgroups,  SYS_capget,    SYS_wait4,        SYS_set_robust_list, SYS_rseq,
 };
 
+/* Threads, processes without a program of their own, and what they give up and pass on. */
+static const int children[] = {
+    SYS_clone,   SYS_clone3,     SYS_kill,    SYS_prctl,   SYS_capset,
+    SYS_seccomp, SYS_socketpair, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom,
+};
+
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-enum { ROOM = (LENGTH(always) + LENGTH(open_files) + LENGTH(files_only)) * 2 + 64 };
+enum {
+    ROOM = (LENGTH(always) + LENGTH(open_files) + LENGTH(files_only) + LENGTH(children)) * 2 + 64
+};
 
 /* Each level permits what those before it permit. */
-enum level { PARSE_ONLY, OPEN_FILES, FILES_ONLY };
+enum level { PARSE_ONLY, OPEN_FILES, FILES_ONLY, FILES_AND_CHILDREN };
 
 struct filter {
     struct sock_filter code[ROOM];
@@ -187,6 +195,8 @@ static void make(struct filter *filter, enum level level)
         allow(filter, open_files, LENGTH(open_files));
     if (level >= FILES_ONLY)
         allow(filter, files_only, LENGTH(files_only));
+    if (level >= FILES_AND_CHILDREN)
+        allow(filter, children, LENGTH(children));
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
     if (level >= OPEN_FILES) {
@@ -221,6 +231,11 @@ int call_filter_files_only(void)
 int call_filter_open_files(void)
 {
     return install(OPEN_FILES);
+}
+
+int call_filter_files_and_children(void)
+{
+    return install(FILES_AND_CHILDREN);
 }
 
 int call_filter_parse_only(void)

@@ -17,6 +17,9 @@ int call_filter_files_only(void);
 
 /* The same without opening, renaming and removing files, or changing their attributes. */
 int call_filter_open_files(void);
+/* The same, but it can also start threads and processes, which the filter holds for too, signal
+ * them, and talk to them. */
+int call_filter_files_and_children(void);
 
 /* From now on this process can only read open files, send and receive by open sockets, use memory,
  * and end. Otherwise like call_filter_files_only(). */

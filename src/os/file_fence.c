@@ -104,11 +104,14 @@ void file_fence_write_in(struct file_fence *fence, const char *directory)
 
 void file_fence_write_beside(struct file_fence *fence, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *directory = slash ? xstrndup(path, (size_t)(slash + 1 - path)) : xstrdup(".");
+    char *refused = NULL;
+    int directory = fence ? file_place_folder(path, &refused) : -1;
 
-    file_fence_write_in(fence, directory);
-    free(directory);
+    free(refused);
+    if (directory < 0)
+        return;
+    permit(fence, directory, ACCESS_ALL);
+    close(directory);
 }
 
 void file_fence_write(struct file_fence *fence, const char *path)

@@ -52,6 +52,7 @@ bool patience_has_ended(void)
 {
     return caller_works;
 }
+static atomic_uint left; /* now */
 
 static void free_task(struct task *task)
 {
@@ -107,6 +108,7 @@ static void *run_task(void *argument)
     pthread_cond_signal(&task->ended);
     pthread_mutex_unlock(&task->lock);
     if (is_left) {
+        atomic_fetch_sub(&left, 1);
         task->drop(task->work);
         free_task(task);
     }
@@ -165,8 +167,15 @@ static bool await(struct task *task)
     }
     has_ended = task->has_ended;
     task->is_left = !has_ended;
+    if (!has_ended)
+        atomic_fetch_add(&left, 1);
     pthread_mutex_unlock(&task->lock);
     return has_ended;
+}
+
+unsigned int patience_left(void)
+{
+    return atomic_load(&left);
 }
 
 bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),

@@ -18,6 +18,9 @@
  * second, all later ones for a quarter, because each delays all other work. */
 bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
 
+/* Return the number of processes that are left behind now. */
+unsigned int patience_left(void);
+
 enum { PATIENCE_KEPT_MAX = 2 };
 
 /* The same for a `run` that uses `count` descriptors, at most PATIENCE_KEPT_MAX. It must close none

@@ -69,6 +69,12 @@ static bool open_apart(int kept, int (*open_file)(void *work), void (*drop)(void
     return has_ended;
 }
 
+bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                      int *ret_socket)
+{
+    return open_apart(-1, open_file, drop, work, ret_socket);
+}
+
 bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
 {
     bool has_ended;
@@ -78,7 +84,7 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
         *ret_fd = open_file(work);
         return true;
     }
-    has_ended = open_apart(-1, open_file, drop, work, &socket);
+    has_ended = open_into_socket(open_file, drop, work, &socket);
     *ret_fd = -1;
     if (socket >= 0) {
         *ret_fd = descriptor_receive(socket);

@@ -16,6 +16,11 @@
 bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work,
                     int *ret_fd);
 
+/* The same for a descriptor that another process is to get: *ret_socket becomes a socket, to be
+ * closed, with one message that has it (os/descriptors.h), or -1. */
+bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                      int *ret_socket);
+
 /* Open the file of `fd`, which can have O_PATH, for reading, and see that it can be read. Return a
  * socket, to be closed, with one message that has its descriptor, for the process that is to read
  * it (os/descriptors.h). Return -1 if it can't be opened, and with errno EBUSY if its server

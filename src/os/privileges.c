@@ -119,6 +119,12 @@ void privileges_give_up(void)
     capabilities_keep(0);
 }
 
+static void say_filter(int result)
+{
+    if (result)
+        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+}
+
 static void close_fence(struct file_fence *fence, const char *limits)
 {
     give_up_new_rights();
@@ -135,8 +141,14 @@ void privileges_render(struct file_fence *fence)
                        "files can be written");
     keep(FILES, "read and write files");
     patience_end(); /* the filter permits no process */
-    if (call_filter_files_only())
-        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+    say_filter(call_filter_files_only());
+}
+
+void privileges_read_files(void)
+{
+    give_up_new_rights();
+    keep(FILES, "read files");
+    say_filter(call_filter_files_and_children());
 }
 
 /* What libcurl and the resolver of the C library read. */

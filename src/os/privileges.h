@@ -39,6 +39,10 @@ void privileges_send(struct file_fence *fence);
  * files. */
 void privileges_render(struct file_fence *fence);
 
+/* The same without a fence, but for a process that also starts processes without rights, which read
+ * files that can be anywhere. */
+void privileges_read_files(void);
+
 /* Keep no right at all: no capability, no file to open, no call but those that write open files and
  * talk to the parent. The process can't be traced, and writes no core file. */
 void privileges_confine(void);

@@ -398,6 +398,8 @@ static const struct {
          "readings of tables and ports left out, because there were too many of these"},
     [LOSS_READ_FAULT] = {"read_fault",
                          "samples without a part of their memory, which could not be read"},
+    [LOSS_SWEEPS] = {"sweeps", "sweeps of event wall missed, because beamflame waited for another "
+                               "process or for a CPU"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 

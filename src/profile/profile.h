@@ -221,6 +221,7 @@ enum loss {
     LOSS_MEMORY,           /* sample has lost its callers or its process: the profile was full */
     LOSS_METRICS,          /* reading of a VM's metric left out: there are NODE_SERIES_MAX series */
     LOSS_READ_FAULT,       /* sample lacks memory of its thread that can't be read (WIRE_FAULT) */
+    LOSS_SWEEPS,           /* sweep of event wall missed: this program did something else */
     LOSS_COUNT,
 };
 const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */

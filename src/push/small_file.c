@@ -28,7 +28,7 @@ static int read_all(int fd, const char *path, struct buffer *content, struct err
 
 int small_file_read(const char *path, struct buffer *content, struct error *error)
 {
-    int fd = open_input(path, false, error), result;
+    int fd = open_regular(path, error), result;
 
     if (fd < 0)
         return -1;

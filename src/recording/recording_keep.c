@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/files.h"
+#include "util/folder.h"
 #include "util/random.h"
 
 enum { NAMES_MAX = 100 };
@@ -100,9 +101,11 @@ static char *new_name(void)
 /* Return the path, or NULL with errno. */
 static char *keep_in(int fd, const char *path)
 {
-    int directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), failed = -1, code;
-    char *name = NULL, *kept = NULL;
+    char *refused = NULL, *name = NULL, *kept = NULL;
+    int directory = folder_open(AT_FDCWD, path, &refused), failed = -1, code = errno;
 
+    free(refused);
+    errno = code;
     if (directory < 0)
         return NULL;
     for (int attempt = 0; attempt < NAMES_MAX; attempt++) {

@@ -13,6 +13,8 @@
 #include "rotation/segment_source.h"
 #include "rotation/segment_writer.h"
 #include "util/alloc.h"
+#include "util/file_place.h"
+#include "util/folder.h"
 
 struct rotation {
     struct segment_context context;
@@ -46,7 +48,7 @@ void rotation_drop(struct rotation *rotation)
 {
     char *temporary = segment_names_temporary(rotation->names, rotation->time);
 
-    unlink(temporary);
+    file_place_unlink(temporary);
     free(temporary);
 }
 

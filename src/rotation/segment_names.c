@@ -17,7 +17,9 @@
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/file_place.h"
 #include "util/files.h"
+#include "util/folder.h"
 #include "util/temporaries.h"
 
 #define TEMPORARY ".part"
@@ -48,6 +50,8 @@ static int next_later(int later)
 /* A name is: directory, head, TIME, tail. */
 struct pattern {
     char *directory; /* with the slash, or "" */
+    char *folder;    /* the same, as folder_hold() gets it */
+    int fd;          /* of the folder, which is held; -1: it can't be opened */
     char *head;      /* "x-shop@web-1-" */
     char *tail;      /* ".gc.svg" */
 };
@@ -97,8 +101,20 @@ static char *plain_node(const char *node)
     return plain;
 }
 
+/* The folder of `path`, whose directory with the slash has this length. */
+static char *folder_text(const char *path, size_t directory)
+{
+    if (!directory)
+        return xstrdup(".");
+    return xstrndup(path, directory > 1 ? directory - 1 : 1);
+}
+
+/* Hold the folder, so that no file is written or removed elsewhere if the path leads elsewhere
+ * later. */
 static void push(struct segment_names *names, struct pattern pattern)
 {
+    pattern.folder = folder_text(pattern.directory, strlen(pattern.directory));
+    pattern.fd = folder_hold(pattern.folder);
     names->patterns = xreallocarray(names->patterns, names->count + 1, sizeof(pattern));
     names->patterns[names->count++] = pattern;
 }
@@ -122,6 +138,12 @@ static void add(struct segment_names *names, const char *path, size_t suffix, co
 static char *path_of(const struct pattern *pattern, const char *time)
 {
     return xasprintf("%s%s%s%s", pattern->directory, pattern->head, time, pattern->tail);
+}
+
+/* The part of its path that is in the folder. */
+static const char *name_in(const struct pattern *pattern, const char *path)
+{
+    return path + strlen(pattern->directory);
 }
 
 static void add_split(struct segment_names *names, size_t output,
@@ -207,6 +229,9 @@ struct segment_names *segment_names_new(const struct segment_files *files,
 void segment_names_free(struct segment_names *names)
 {
     for (size_t i = 0; i < names->count; i++) {
+        if (names->patterns[i].fd >= 0)
+            folder_release(names->patterns[i].folder);
+        free(names->patterns[i].folder);
         free(names->patterns[i].directory);
         free(names->patterns[i].head);
         free(names->patterns[i].tail);
@@ -250,10 +275,12 @@ static bool is_free(const struct segment_names *names, struct segment_time time)
     bool free_so_far = true;
 
     for (size_t i = 0; i < names->count && free_so_far; i++) {
-        char *path = path_of(&names->patterns[i], time.text);
+        const struct pattern *pattern = &names->patterns[i];
+        char *path = path_of(pattern, time.text);
         struct stat status;
 
-        free_so_far = lstat(path, &status) != 0;
+        free_so_far = pattern->fd < 0 || fstatat(pattern->fd, name_in(pattern, path), &status,
+                                                 AT_SYMLINK_NOFOLLOW) != 0;
         free(path);
     }
     return free_so_far;
@@ -268,14 +295,23 @@ static struct segment_time time_text(time_t seconds)
     return time;
 }
 
-/* The lock shows others that the file is being written. It ends with the process, however the
- * process ends. */
-static int create_locked(const char *path)
+/* The lock shows later runs that the file is being written. It ends with the process, however the
+ * process ends. No other user can open the file, and so lock it. */
+static int create_locked(const struct pattern *pattern, const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    char *refused = NULL;
+    int folder = file_place_folder(path, &refused), fd, code;
 
+    free(refused);
+    if (folder < 0)
+        return -1;
+    fd = openat(folder, name_in(pattern, path), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                0600);
+    code = errno;
     if (fd >= 0)
         flock(fd, LOCK_EX | LOCK_NB);
+    close(folder);
+    errno = code;
     return fd;
 }
 
@@ -290,10 +326,10 @@ int segment_names_create(const struct segment_names *names, time_t seconds,
         if (!is_free(names, time))
             continue;
         path = segment_names_temporary(names, time);
-        fd = create_locked(path);
+        fd = create_locked(&names->patterns[names->temporary], path);
         code = errno;
         if (fd < 0 && code != EEXIST)
-            error_set(error, ERROR_FAILED, "can't create %s: %s", path, strerror(code));
+            error_set(error, ERROR_FAILED, "can't create %s: %s", path, folder_problem(code));
         free(path);
         if (fd < 0 && code == EEXIST)
             continue;
@@ -330,7 +366,12 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
 
 static DIR *open_directory(const struct pattern *pattern)
 {
-    return opendir(pattern->directory[0] ? pattern->directory : ".");
+    int fd = openat(pattern->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+    if (fd >= 0 && !directory)
+        close(fd);
+    return directory;
 }
 
 static int later_first(const void *a, const void *b)

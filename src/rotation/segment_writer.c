@@ -18,16 +18,19 @@
 #include "recording/recording.h"
 #include "recording/recording_keep.h"
 #include "util/alloc.h"
+#include "util/file_place.h"
+#include "util/folder.h"
 #include "util/memory_limit.h"
 
-/* Close all other descriptors. Those of probes must not outlive the process that opened them.
- * `log_file`: as in struct rotation_reports. */
+/* Close all other descriptors but those of the folders. Those of probes must not outlive the
+ * process that opened them. `log_file`: as in struct rotation_reports. */
 static void keep_only(const struct segment_source *source, int log_file)
 {
-    int *kept = xcalloc(source->count + 5, sizeof(*kept));
     size_t count = source->count;
+    int *kept = xcalloc(count + folders_held(NULL) + 5, sizeof(*kept));
 
     memcpy(kept, source->fds, count * sizeof(*kept));
+    count += folders_held(kept + count);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         kept[count++] = fd;
     if (source->file >= 0)
@@ -38,16 +41,17 @@ static void keep_only(const struct segment_source *source, int log_file)
     free(kept);
 }
 
-/* Give the recording its requested name. Return the exit code. */
+/* Give the recording, which `fd` reads, its requested name. Return the exit code. */
 static int publish(const struct segment_context *context, const char *temporary,
-                   const char *recording)
+                   const char *recording, int fd)
 {
     struct error error;
 
-    if (rename(temporary, recording)) {
-        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, strerror(errno));
+    if (file_place_rename(temporary, recording)) {
+        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, folder_problem(errno));
         return segment_report(context, &error);
     }
+    file_place_open_up(fd);
     context->reports->wrote(context->reports->context, recording);
     return 0;
 }
@@ -129,7 +133,7 @@ static int take_recording(void *data, const char *name, struct error *error)
     if (segment->recording) {
         char *temporary = segment_names_temporary(context->names, segment->source->time);
 
-        segment->published = publish(context, temporary, segment->recording);
+        segment->published = publish(context, temporary, segment->recording, segment->fd);
         free(temporary);
     }
     return fcntl(segment->fd, F_DUPFD_CLOEXEC, 3);
@@ -216,7 +220,7 @@ static int write_segment(const struct segment_context *context, const struct seg
     taken = take_anyway(&segment);
     written = written ? written : taken;
     if (!segment.recording && (written == 0 || written == ERROR_NO_SAMPLES))
-        unlink(segment_names_temporary(context->names, source->time));
+        file_place_unlink(segment_names_temporary(context->names, source->time));
     else if (segment.fd >= 0 && (died || !segment.recording || segment.published))
         segment_source_keep_as(context, source, segment.fd);
     if (context->files->keep)

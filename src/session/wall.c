@@ -290,6 +290,16 @@ static int choose_top(struct wall *wall, struct sweep_request *request, struct e
     return result;
 }
 
+/* A look at another VM, which holds back its memory or its files, can delay all sweeps. The next
+ * one stands for the time of those that were missed. */
+static void count_missed(struct wall *wall, uint64_t interval)
+{
+    uint64_t missed = (wall->now - wall->next) / interval;
+
+    wall->segment->totals.losses[LOSS_SWEEPS] += missed;
+    wall->next += missed * interval;
+}
+
 static void sweep(struct wall *wall)
 {
     uint64_t interval = 1000000000 / wall->options.frequency;
@@ -300,6 +310,7 @@ static void sweep(struct wall *wall)
 
     wall->weight = (uint64_t)((double)(wall->now - wall->swept) / request.share);
     wall->swept = wall->now;
+    count_missed(wall, interval);
     wall->next += interval;
     event_spans_place(&wall->segment->spans, wall->segment->wall);
     if (choose_top(wall, &request, &gone) ||

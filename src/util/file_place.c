@@ -13,27 +13,14 @@
 #include <unistd.h>
 
 #include "util/alloc.h"
+#include "util/folder.h"
 #include "util/temporaries.h"
 
-enum { LINKS_MAX = 16 };
+enum { LINKS_MAX = 16, REFUSED = -2, REFUSED_FOLDER = -3 };
 
 static int cannot_write(const char *path, int code, struct error *error)
 {
-    return error_set(error, ERROR_FAILED, "can't write %s: %s", path, strerror(code));
-}
-
-/* ---- who could have made it ---- */
-
-static bool is_trusted(uid_t owner)
-{
-    return owner == 0 || owner == geteuid();
-}
-
-/* True if only this user and root can make names in the directory. The permissions of an access
- * control list show in those of the group. */
-static bool is_private(const struct stat *directory)
-{
-    return is_trusted(directory->st_uid) && !(directory->st_mode & (S_IWGRP | S_IWOTH));
+    return error_set(error, ERROR_FAILED, "can't write %s: %s", path, folder_problem(code));
 }
 
 /* True if the file is of a user who has no say in the directory, which many users can write: the
@@ -59,25 +46,32 @@ static int own_descriptor(const struct stat *directory, const char *name)
     return (int)strtol(name, NULL, 10);
 }
 
-/* Open the directory of `path`, relative to `from`. Set the last name, which is part of `path`. */
-static int open_directory(int from, char *path, const char **ret_name)
+/* Return the text before the last name of a path, to be freed: "." for the working directory. */
+static char *folder_of(const char *path)
 {
-    char *slash = strrchr(path, '/');
-    int directory;
+    const char *slash = strrchr(path, '/');
 
-    *ret_name = slash ? slash + 1 : path;
     if (!slash)
-        return openat(from, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (slash == path)
-        return open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *slash = '\0';
-    directory = openat(from, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *slash = '/';
+        return xstrdup(".");
+    return slash == path ? xstrdup("/") : xstrndup(path, (size_t)(slash - path));
+}
+
+/* Open the directory of `path`, relative to `from`. Set the last name, which is part of `path`. As
+ * folder_open(). */
+static int open_directory(int from, const char *path, const char **ret_name, char **ret_refused)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = folder_of(path);
+    int directory = folder_open(from, folder, ret_refused), code = errno;
+
+    free(folder);
+    *ret_name = slash ? slash + 1 : path;
+    errno = code;
     return directory;
 }
 
 /* Look at one name: 0 if the place is found, 1 with the text of a link to follow, -1 with errno,
- * -2 if the link may not be followed. */
+ * REFUSED if the link may not be followed. */
 static int look(struct file_place *place, char *ret_target)
 {
     struct stat directory;
@@ -95,8 +89,8 @@ static int look(struct file_place *place, char *ret_target)
     place->own = own_descriptor(&directory, place->name);
     if (place->own >= 0)
         return 0;
-    if (!is_trusted(place->old.st_uid) || !is_private(&directory))
-        return -2;
+    if (!folder_trusts(place->old.st_uid) || !folder_is_private(&directory))
+        return REFUSED;
     size = readlinkat(place->directory, place->name, ret_target, PATH_MAX - 1);
     if (size <= 0)
         return -1;
@@ -104,8 +98,9 @@ static int look(struct file_place *place, char *ret_target)
     return 1;
 }
 
-/* Follow the path to its last name that is no link. Return as look(). */
-static int find(const char *path, struct file_place *place)
+/* Follow the path to its last name that is no link. Return as look(), or REFUSED_FOLDER if a link
+ * before the last name may not be followed: *ret_refused, to be freed. */
+static int find(const char *path, struct file_place *place, char **ret_refused)
 {
     char target[PATH_MAX], *rest = xstrdup(path);
     int found = 1;
@@ -115,11 +110,11 @@ static int find(const char *path, struct file_place *place)
         int from = place->directory;
 
         errno = ELOOP;
-        place->directory = links < LINKS_MAX ? open_directory(from, rest, &name) : -1;
+        place->directory = links < LINKS_MAX ? open_directory(from, rest, &name, ret_refused) : -1;
         if (from >= 0)
             close(from);
         if (place->directory < 0) {
-            found = -1;
+            found = *ret_refused ? REFUSED_FOLDER : -1;
             break;
         }
         free(place->name);
@@ -152,22 +147,30 @@ static int check_found(const struct file_place *place, const char *path, struct 
 
 int file_place_open(const char *path, struct file_place *place, struct error *error)
 {
+    char *refused = NULL;
     int found, code;
 
     *place = (struct file_place){.directory = AT_FDCWD, .own = -1};
-    found = find(path, place);
+    found = find(path, place, &refused);
     code = errno;
     if (found == 0 && check_found(place, path, error) == 0) {
         place->in_place = place->own >= 0 || (place->exists && !S_ISREG(place->old.st_mode));
         return 0;
     }
-    if (found == -2)
+    if (found == REFUSED_FOLDER)
+        error_set(
+            error, ERROR_FAILED,
+            "%s leads through '%s', a symbolic link that another user may have made: name the "
+            "folder itself",
+            path, refused);
+    else if (found == REFUSED)
         error_set(error, ERROR_FAILED,
                   "%s is a symbolic link that another user may have made: name the file itself, or "
                   "a file in a folder that only you can write",
                   path);
     else if (found < 0)
         cannot_write(path, code, error);
+    free(refused);
     file_place_close(place);
     return -1;
 }
@@ -178,6 +181,52 @@ void file_place_close(struct file_place *place)
         close(place->directory);
     free(place->name);
     *place = (struct file_place){.directory = -1, .own = -1};
+}
+
+/* ---- by path ---- */
+
+int file_place_folder(const char *path, char **ret_refused)
+{
+    const char *name;
+
+    return open_directory(AT_FDCWD, path, &name, ret_refused);
+}
+
+/* The same, with errno alone. */
+static int open_folder(const char *path, const char **ret_name)
+{
+    char *refused = NULL;
+    int directory = open_directory(AT_FDCWD, path, ret_name, &refused), code = errno;
+
+    free(refused);
+    errno = code;
+    return directory;
+}
+
+int file_place_rename(const char *from, const char *to)
+{
+    const char *old_name, *name;
+    int old = open_folder(from, &old_name), new = old < 0 ? -1 : open_folder(to, &name);
+    int result = new < 0 ? -1 : renameat(old, old_name, new, name), code = errno;
+
+    if (old >= 0)
+        close(old);
+    if (new >= 0)
+        close(new);
+    errno = code;
+    return result;
+}
+
+int file_place_unlink(const char *path)
+{
+    const char *name;
+    int directory = open_folder(path, &name);
+    int result = directory < 0 ? -1 : unlinkat(directory, name, 0), code = errno;
+
+    if (directory >= 0)
+        close(directory);
+    errno = code;
+    return result;
 }
 
 /* ---- files ---- */
@@ -198,17 +247,17 @@ static void take_over(int fd, const struct stat *old)
 }
 
 /* Create a temporary file and remember it, with no signal between. */
-static int create(const struct file_place *place, const char *name, int flags, mode_t mode)
+static int create(const struct file_place *place, const char *name, int flags)
 {
     sigset_t every, before;
     int fd, code;
 
     sigfillset(&every);
     pthread_sigmask(SIG_SETMASK, &every, &before);
-    fd = openat(place->directory, name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    fd = openat(place->directory, name, flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     code = errno;
     if (fd >= 0)
-        temporaries_add(place->directory, name);
+        temporaries_add(place->directory, name, fd);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = code;
     return fd;
@@ -216,13 +265,12 @@ static int create(const struct file_place *place, const char *name, int flags, m
 
 int file_place_create(const struct file_place *place, int flags, char **ret_temporary)
 {
-    bool replaces = place->exists && S_ISREG(place->old.st_mode);
     char *temporary = NULL;
     int fd = -1;
 
     for (int attempt = 0; attempt < 100; attempt++) {
         temporary = temporaries_new_name(place->name);
-        fd = create(place, temporary, flags, replaces ? 0600 : 0666);
+        fd = create(place, temporary, flags);
         if (fd >= 0 || errno != EEXIST)
             break;
         free(temporary);
@@ -233,8 +281,6 @@ int file_place_create(const struct file_place *place, int flags, char **ret_temp
         return -1;
     }
     flock(fd, LOCK_EX | LOCK_NB); /* marks it as in use; some file systems cannot */
-    if (replaces)
-        take_over(fd, &place->old);
     *ret_temporary = temporary;
     return fd;
 }
@@ -244,9 +290,39 @@ void file_place_clean(const struct file_place *place)
     temporaries_remove_leftovers(place->directory, place->name);
 }
 
+void file_place_open_up(int fd)
+{
+    mode_t mask = umask(077);
+
+    umask(mask);
+    (void)fchmod(fd, 0666 & ~mask);
+}
+
+/* Let others see the file. In a folder that others can write, its name may have become that of
+ * another file. */
+static int open_up(const struct file_place *place, const char *temporary)
+{
+    int fd = openat(place->directory, temporary, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return -1;
+    if (!temporaries_is(place->directory, temporary, fd)) {
+        close(fd);
+        errno = ESTALE;
+        return -1;
+    }
+    if (place->exists && S_ISREG(place->old.st_mode))
+        take_over(fd, &place->old);
+    else
+        file_place_open_up(fd);
+    close(fd);
+    return 0;
+}
+
 int file_place_publish(const struct file_place *place, const char *temporary)
 {
-    if (renameat(place->directory, temporary, place->directory, place->name))
+    if (open_up(place, temporary) ||
+        renameat(place->directory, temporary, place->directory, place->name))
         return -1;
     temporaries_forget(place->directory, temporary);
     return 0;
@@ -299,7 +375,7 @@ static bool has_other_names(const struct file_place *place)
     struct stat directory;
 
     return place->exists && S_ISREG(place->old.st_mode) && place->old.st_nlink > 1 &&
-           (fstat(place->directory, &directory) || !is_private(&directory));
+           (fstat(place->directory, &directory) || !folder_is_private(&directory));
 }
 
 int file_place_append(const char *path, struct error *error)

@@ -23,22 +23,33 @@ struct file_place {
 };
 
 /* Find the place of `path`. A symbolic link as the last name is followed only if both the link and
- * its directory belong to this user or root, and nobody else can write to that directory. Refuse a
- * file or pipe of another user in a directory that all can write. -1 with error. */
+ * its directory belong to this user or root, and nobody else can write to that directory; a link
+ * before it as folder_open() says (util/folder.h). Refuse a file or pipe of another user in a
+ * directory that all can write. -1 with error. */
 int file_place_open(const char *path, struct file_place *place, struct error *error);
 void file_place_close(struct file_place *place);
+
+/* Open the folder of `path`, as folder_open() does. */
+int file_place_folder(const char *path, char **ret_refused);
+
+/* Rename and remove what has this name itself, in the folder of the path. -1 with errno, for
+ * folder_problem(). */
+int file_place_rename(const char *from, const char *to);
+int file_place_unlink(const char *path);
 
 /* Remove temporary files that killed processes have left for this place. */
 void file_place_clean(const struct file_place *place);
 
-/* Create ".NAME.PID-RANDOM.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. It has the owner
- * and mode of the file that it will replace; for a new file the umask decides on its mode. Return
- * its descriptor and its name, to be freed, or -1 with errno. If a signal ends the program before
- * it is published or removed, it is removed (util/stop.h). */
+/* Create ".NAME.PID-RANDOM.tmp" in the directory, for `flags` O_WRONLY or O_RDWR. Only this user
+ * can open it. Return its descriptor and its name, to be freed, or -1 with errno. If a signal ends
+ * the program before it is published or removed, it is removed (util/stop.h). */
 int file_place_create(const struct file_place *place, int flags, char **ret_temporary);
-/* Rename the temporary file to the name of the place. -1 with errno. */
+/* Give the temporary file the owner and mode of the file that it replaces, and the name of the
+ * place. The umask decides on the mode of a new file. -1 with errno. */
 int file_place_publish(const struct file_place *place, const char *temporary);
 void file_place_remove(const struct file_place *place, const char *temporary);
+/* Let others open a file that was made for this user alone, as the umask says. */
+void file_place_open_up(int fd);
 /* True if the name still is that of the open file `fd`. */
 bool file_place_has(const struct file_place *place, int fd);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Opening, reading, writing and removing files. */
+/* Reading, writing and removing files. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,12 +15,9 @@ size_t read_at(int fd, uint64_t offset, void *buffer, size_t size);
 /* Write all `size` bytes. Return 0, or -1 with errno. */
 int write_all(int fd, const void *data, size_t size);
 
-/* ---- files that an argument names, and whose folder may be another user's ---- */
-
-/* Open `path` for reading. It neither waits nor changes anything: a device is refused before it is
- * opened, and so is a pipe unless `pipes`. A pipe does not wait when it is read, either
- * (O_NONBLOCK). -1 with error. */
-int open_input(const char *path, bool pipes, struct error *error);
+/* Open a regular file for reading. A device or a pipe is refused before it is opened; a file server
+ * can delay the call (os/patient_file.h). -1 with error. */
+int open_regular(const char *path, struct error *error);
 
 /* ---- files that this program may remove: other users can make files with the same names ---- */
 

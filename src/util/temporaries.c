@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/alloc.h"
@@ -41,17 +41,27 @@ struct temporary {
     struct temporary *next;
     int directory;
     char *name;
+    dev_t device;
+    ino_t inode;
 };
 
 /* A signal handler finds it complete at any time: entries are linked when they are complete, and
  * freed when they are unlinked. */
 static struct temporary *volatile all;
 
-void temporaries_add(int directory, const char *name)
+void temporaries_add(int directory, const char *name, int fd)
 {
     struct temporary *added = xcalloc(1, sizeof(*added));
+    struct stat status = {0};
 
-    *added = (struct temporary){.next = all, .directory = directory, .name = xstrdup(name)};
+    fstat(fd, &status);
+    *added = (struct temporary){
+        .next = all,
+        .directory = directory,
+        .name = xstrdup(name),
+        .device = status.st_dev,
+        .inode = status.st_ino,
+    };
     atomic_signal_fence(memory_order_seq_cst);
     all = added;
 }
@@ -71,6 +81,18 @@ void temporaries_forget(int directory, const char *name)
     atomic_signal_fence(memory_order_seq_cst);
     free(at->name);
     free(at);
+}
+
+bool temporaries_is(int directory, const char *name, int fd)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return false;
+    for (const struct temporary *at = all; at; at = at->next)
+        if (at->directory == directory && !strcmp(at->name, name))
+            return at->device == status.st_dev && at->inode == status.st_ino;
+    return false;
 }
 
 void temporaries_remove(void)

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /* Return a name for a temporary file, which no other user can take in advance. The caller frees
  * it. */
 char *temporaries_new_name(const char *name);
@@ -12,10 +14,12 @@ char *temporaries_new_name(const char *name);
 /* Return the pid in ".PID-RANDOM.tmp", what follows NAME; 0 for any other text. */
 unsigned long temporaries_creator(const char *text);
 
-/* Remember a file that this process has created. The directory must be open until it is
- * forgotten. */
-void temporaries_add(int directory, const char *name);
+/* Remember a file that this process has created, which is open as `fd`. The directory must be open
+ * until it is forgotten. */
+void temporaries_add(int directory, const char *name, int fd);
 void temporaries_forget(int directory, const char *name);
+/* True if the file of `fd` is the one that was created with this name. */
+bool temporaries_is(int directory, const char *name, int fd);
 
 /* Remove all that are remembered. Async-signal-safe. */
 void temporaries_remove(void);

@@ -185,36 +185,43 @@ class Stalls(Liar, unittest.TestCase):
 
 
 class FileServer(Liar):
-    """Mixin for unittest.TestCase: a VM with a file on a file server that stops to answer, beside
-    another VM."""
+    """Mixin for unittest.TestCase: a file on a file server that stops to answer."""
 
     def setUp(self):
         super().setUp()
         if not os.path.exists("/dev/fuse"):
             self.skipTest("this kernel has no FUSE")
-        self.other = nodes.Node(25, "request")
-        self.addCleanup(self.other.kill)
 
-    def serve(self, path):
-        """Start a server of this file; return the path that it has there."""
+    def serve(self, path, *reads):
+        """Start a server of this file, which falls silent after so many `reads`; return the path
+        that it has there."""
         mount = beamflame.folder(self.addCleanup)
-        self.server = subprocess.Popen([STALLING, mount, path], stdin=subprocess.PIPE,
-                                       stdout=subprocess.PIPE)
+        self.server = subprocess.Popen([STALLING, mount, path, *map(str, reads)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(subprocess.run, ["umount", "-l", mount], check=True)
         self.addCleanup(self.server.communicate)
         self.assertEqual(self.server.stdout.readline(), b"ready\n")
         return mount / "stalling"
-
-    def start(self, load, **options):
-        """Start the VM with the file."""
-        self.node = nodes.Node(25, load, **options)
-        self.addCleanup(self.end_node)
 
     def stall(self):
         self.server.stdin.write(b"stall\n")
         self.server.stdin.flush()
         self.assertEqual(self.server.stdout.readline(), b"stalls\n")
         time.sleep(1.1)  # the kernel knows the file's attributes for a second
+
+
+class ServedVm(FileServer):
+    """Mixin for unittest.TestCase: a VM with a file of such a server, beside another VM."""
+
+    def setUp(self):
+        super().setUp()
+        self.other = nodes.Node(25, "request")
+        self.addCleanup(self.other.kill)
+
+    def start(self, load, **options):
+        """Start the VM with the file."""
+        self.node = nodes.Node(25, load, **options)
+        self.addCleanup(self.end_node)
 
     def end_node(self):
         self.server.kill()  # else the node could not end
@@ -237,7 +244,7 @@ class FileServer(Liar):
         return library
 
 
-class SilentServer(FileServer, unittest.TestCase):
+class SilentServer(ServedVm, unittest.TestCase):
     """The server does not answer when beamflame starts."""
 
     def test_vm_whose_executable_is_not_given_is_left_out(self):
@@ -269,6 +276,31 @@ class SilentServer(FileServer, unittest.TestCase):
         self.assertLess(time.monotonic() - began, 60 * 0.25 / 2)
         _, stacks = self.record("-a")
         self.check_load(stacks, "request")
+
+    def test_many_servers_delay_as_a_few_do(self):
+        """Each process has an executable on a server of its own: each would take a quarter of a
+        second. Some are not read then, which is reported, and VMs on local disks are."""
+        servers = []
+        for _ in range(40):
+            path = self.serve(shutil.which("sleep"))
+            process = subprocess.Popen([path, "600"])
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            self.addCleanup(self.server.kill)  # first: else it could not end
+            servers.append(self.server)
+        for server in servers:
+            server.stdin.write(b"stall\n")
+            server.stdin.flush()
+        time.sleep(1.1)
+        later = nodes.Node(25, "request")  # its pid is after theirs
+        self.addCleanup(later.kill)
+        listed = self.check("ps")
+        self.assertIn(f" {self.other.pid} ", listed)
+        self.assertIn(f" {later.pid} ", listed)
+        said = self.check("-v", "-a", "-d", 2, "-o", self.out / "x.bfr", seconds=2 + SECONDS)
+        self.assertIn("is not read: it may be on a file server, and too many others do not answer",
+                      said)
+        self.check_load(beamflame.folded(self.out / "x.bfr"), "request")
 
     def test_vm_whose_library_is_not_given_is_recorded(self):
         """Functions of the library have no names; all else is recorded."""
@@ -302,7 +334,7 @@ class SilentServer(FileServer, unittest.TestCase):
         self.assertTrue(any("memcmp" in f for stack in stacks for f in stack))
 
 
-class LaterSilence(FileServer, unittest.TestCase):
+class LaterSilence(ServedVm, unittest.TestCase):
     """The server stops to answer when beamflame has opened the file of a VM that it records."""
 
     def setUp(self):

@@ -58,6 +58,44 @@ class Planted(unittest.TestCase):
         self.assert_refused(done, stats)
         self.assertEqual(sorted(os.listdir(self.shared)), ["s.json", "x.svg"])
 
+    def test_planted_links_to_folders_are_refused(self):
+        """A planted link in the middle of a path is refused for each output, also in a folder
+        without the sticky bit, where the kernel would follow it."""
+        self.shared.chmod(0o777)
+        target = self.victim.parent / "target"
+        target.mkdir()
+        as_nobody("ln", "-s", target, self.shared / "link")
+        out, stats = self.shared / "link" / "x.svg", self.shared / "link" / "s.json"
+        for arguments in ("-o", out), ("-o", self.shared / "y.svg", "--stats", stats):
+            done = beamflame.run("report", self.input, *arguments)
+            self.assertEqual(done.returncode, FAILED, done.stderr)
+            self.assertIn(f"{arguments[-1]} leads through 'link', a symbolic link that another user "
+                          "may have made", done.stderr)
+        self.assertEqual(os.listdir(target), [])
+
+    def test_own_links_to_folders_are_followed(self):
+        """Links of root are followed, also in folders that all can write, and several of them."""
+        target = self.victim.parent / "target"
+        target.mkdir()
+        (self.shared / "first").symlink_to("second/.")
+        (self.shared / "second").symlink_to(target)
+        beamflame.record("report", self.input, "-o", self.shared / "first" / "x.svg")
+        self.assertEqual(os.listdir(target), ["x.svg"])
+
+    def test_loop_refuses_a_planted_link_at_the_start(self):
+        """A link with the name that segments have without a time and node is refused at the start,
+        and one to their folder too."""
+        beamflame.require()
+        link = self.plant_link("x.folded")
+        with nodes.Node(25, "identity") as node:
+            done = beamflame.run("-p", node.pid, "--loop", 1, "-d", 3, "-o", link)
+            self.assert_refused(done, link)
+            as_nobody("ln", "-s", self.victim.parent, self.shared / "link")
+            done = beamflame.run("-p", node.pid, "--loop", 1, "-d", 3, "-o",
+                                 self.shared / "link" / "x.bfr")
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn("leads through 'link', a symbolic link", done.stderr)
+
     def test_record_refuses_planted_links_at_the_start(self):
         """The same for a recording and for the outputs of one, before anything is recorded."""
         beamflame.require()

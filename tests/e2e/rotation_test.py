@@ -451,13 +451,37 @@ class Rotation(beamflame.Profilers, unittest.TestCase):
             code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.FAILED)
         self.assertIn(str(gone), said)
-        self.assertIn("No such file or directory", said)
+        self.assertIn("its folder was removed or replaced meanwhile", said)
         self.assertIn("1 of 2 segments could not be written completely", said)
         self.assertEqual(len(self.parts("folded")), 2, said)
         kept, = self.out.glob("beamflame-*.bfr")
         self.assertIn(f"the recording of that segment is kept in {kept}", said)
         for path in self.parts("folded"):
             self.assertGreater(sum(beamflame.read_folded(path).values()), 20)
+
+    def test_run_ends_if_its_folder_is_replaced(self):
+        """If another folder, or a link, takes the place of the recording's folder, nothing is
+        written or removed there. The profiler reports that, keeps the segment elsewhere, and
+        ends."""
+        folder, other, kept = (self.out / name for name in ("folder", "other", "kept"))
+        for path in (folder, other, kept):
+            path.mkdir()
+        bait = other / f"x-{NODE}-20200101-000000.bfr"
+        bait.touch()
+        with nodes.Node(25, "request") as node, \
+                mock.patch.dict(os.environ, TMPDIR=str(kept)):
+            profiler = self.start("-p", node.pid, "-F", 199, "--loop", 1, "--keep", 1,
+                                  "-o", folder / "x.bfr")
+            self.wait_for(lambda: self.parts("bfr", folder) and self.parts("bfr.part", folder))
+            folder.rename(self.out / "moved")
+            folder.symlink_to(other)
+            code, said = self.ended(profiler)
+        self.assertEqual(code, beamflame.FAILED)
+        self.assertIn("its folder was removed or replaced meanwhile", said)
+        self.assertEqual(list(other.iterdir()), [bait])
+        found, = kept.glob("beamflame-*.bfr")
+        self.assertIn(f"the recording of that segment is kept in {found}", said)
+        self.assertGreater(self.samples(found), 20)
 
     def test_run_continues_if_the_folder_of_an_output_is_removed(self):
         """If the folder of another output is removed, the run continues and counts the failures."""

@@ -152,6 +152,38 @@ class Refusals(unittest.TestCase):
         self.assertEqual(done.returncode, beamflame.DONE)
         self.assertIn("warning: nothing is logged", done.stderr)
 
+    def report(self, log):
+        """Run `report`, with details logged to this file."""
+        stacks = beamflame.folder(self.addCleanup) / "in.folded"
+        stacks.write_text("a;b 3\n")
+        done = beamflame.run("report", stacks, env=dict(os.environ, BEAMFLAME_LOG=f"detail:{log}"),
+                             timeout=20)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        return done.stderr
+
+    def test_lines_that_a_full_disk_loses_are_counted(self):
+        """A warning at the end has the number of lines that a log without loss would have."""
+        log = beamflame.folder(self.addCleanup) / "log"
+        self.assertEqual(self.report(log), "")
+        lines = len(log.read_text().splitlines())
+        self.assertGreater(lines, 1)
+        self.assertEqual(self.report("/dev/full"),
+                         f"beamflame: warning: {lines} lines of the log were lost: No space left on "
+                         "device\n")
+
+    def test_lines_that_a_full_pipe_loses_are_counted(self):
+        pipe = beamflame.folder(self.addCleanup) / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        writer = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, writer)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        self.assertRegex(self.report(pipe), r"beamflame: warning: \d+ lines of the log were lost: the "
+                                            "reader of the pipe was too slow\n")
+
     def test_log_file_that_is_a_pipe_without_a_reader_is_a_warning(self):
         pipe = beamflame.folder(self.addCleanup) / "pipe"
         os.mkfifo(pipe)

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "native/core_process.h"
+#include "native/parser.h"
 #include "util/buffer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -117,10 +118,12 @@ static void check_core(const struct core_file *core)
 static void read_memory(const struct core_file *core)
 {
     struct error error;
-    struct mappings *mappings = core_process_mappings(core, "/proc/self/exe", &error);
+    struct parser *parser = parser_here();
+    struct mappings *mappings = core_process_mappings(core, parser, "/proc/self/exe", &error);
     struct memory *memory = mappings ? core_process_memory(core, mappings) : NULL;
     char bytes[64];
 
+    parser_release(parser);
     for (size_t i = 0; memory && i < core->segment_count; i++) {
         memory_read(memory, core->segments[i].start - 8, bytes, sizeof(bytes));
         memory_read(memory, core->segments[i].end - 8, bytes, sizeof(bytes));

@@ -22,7 +22,7 @@ static int open_bytes(const void *data, size_t size, struct error *error)
     check(fd >= 0);
     check(write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    opened = input_open(path, "/dev/shm", error);
+    opened = input_open(input_file_open(path, "/dev/shm", error), path, "/dev/shm", error);
     close(fd);
     return opened;
 }

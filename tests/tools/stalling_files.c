@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * stalling_files DIRECTORY [FILE]: mount a FUSE file system with one file, "stalling".
+ * stalling_files DIRECTORY [FILE [READS]]: mount a FUSE file system with one file, "stalling".
  *
  * Without FILE, it can be opened and mapped, and its contents never come. The mount is in a mount
  * namespace of this process: others reach it by /proc/PID/root/DIRECTORY/stalling. With FILE, it
  * has the contents of FILE, and the mount, which others see, remains. After a line on standard
- * input, nothing is answered any more.
+ * input, or so many reads of its contents, nothing is answered any more.
  *
  * Prints "ready", and "stalls" after that line; ends at the end of standard input, and then all who
  * wait for the file continue with an error.
@@ -38,6 +38,7 @@ enum {
 static int fuse, contents = -1; /* of FILE; -1: none */
 static uint64_t file_bytes = FILE_BYTES;
 static bool stalls;
+static long reads_left = -1; /* -1: no limit */
 
 static void fail(const char *what)
 {
@@ -104,6 +105,10 @@ static void answer_read(const struct fuse_in_header *in)
 
     if (contents < 0)
         return;
+    if (reads_left >= 0 && reads_left-- == 0) {
+        stalls = true;
+        return;
+    }
     got = pread(contents, bytes, read->size < READ_BYTES ? read->size : READ_BYTES,
                 (off_t)read->offset);
     answer(in, got < 0 ? errno : 0, bytes, got < 0 ? 0 : (size_t)got);
@@ -189,12 +194,14 @@ int main(int argc, char **argv)
     static char request[REQUEST_BYTES] __attribute__((aligned(8)));
     struct pollfd ends[] = {{.fd = 0, .events = POLLIN}, {.events = POLLIN}};
 
-    if (argc != 2 && argc != 3) {
-        fprintf(stderr, "usage: stalling_files DIRECTORY [FILE]\n");
+    if (argc < 2 || argc > 4) {
+        fprintf(stderr, "usage: stalling_files DIRECTORY [FILE [READS]]\n");
         return 2;
     }
-    if (argc == 3)
+    if (argc >= 3)
         open_contents(argv[2]);
+    if (argc == 4)
+        reads_left = strtol(argv[3], NULL, 10);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     mount_at(argv[1]);
     ends[1].fd = fuse;

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "os/call_filter.h"
+#include "os/descriptors.h"
 #include "test_folder.h"
 
 /* What fails, or NULL. */
@@ -83,6 +86,50 @@ static const char *others_do_not(void)
     return NULL;
 }
 
+static void *do_nothing(void *nothing)
+{
+    return nothing;
+}
+
+/* Threads and processes can be started, signalled and talked to, and pass a descriptor on. */
+static const char *children_work(void)
+{
+    int sockets[2], status = 0;
+    pthread_t thread;
+    pid_t child;
+    char byte = 0;
+
+    if (pthread_create(&thread, NULL, do_nothing, NULL) || pthread_join(thread, NULL))
+        return "thread";
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets))
+        return "socketpair";
+    child = fork();
+    if (child == 0) {
+        descriptor_send(sockets[1], sockets[1]);
+        for (;;)
+            sched_yield();
+    }
+    if (child < 0 || poll(&(struct pollfd){.fd = sockets[0], .events = POLLIN}, 1, 10000) != 1 ||
+        descriptor_receive(sockets[0]) < 0)
+        return "fork";
+    if (kill(child, SIGKILL) || waitpid(child, &status, 0) != child || WTERMSIG(status) != SIGKILL)
+        return "kill";
+    return read(sockets[1], &byte, 0) == 0 ? files_work() : "read";
+}
+
+static const char *programs_do_not(void)
+{
+    static char *const none[] = {NULL};
+
+    if (!refused(execve("/bin/true", none, none)))
+        return "execve";
+    if (!refused(socket(AF_UNIX, SOCK_STREAM, 0)))
+        return "socket";
+    if (!refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL)))
+        return "ptrace";
+    return refused(setuid(1)) ? NULL : "setuid";
+}
+
 /* abort() works, so that a failed check is seen as what it is. */
 static const char *abort_works(void)
 {
@@ -125,7 +172,7 @@ static void test_filter_holds_for_threads_that_run(void **state)
     assert_int_equal(status, 0);
 }
 
-static int status_of(case_function function)
+static int status_with(int (*filter)(void), case_function function)
 {
     int status;
     pid_t child = fork();
@@ -137,7 +184,7 @@ static int status_of(case_function function)
         setrlimit(RLIMIT_CORE, &no_core);
         signal(SIGABRT, SIG_DFL);
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        if (call_filter_files_only() == 0)
+        if (filter() == 0)
             problem = function();
         if (problem)
             dprintf(STDERR_FILENO, "%s\n", problem);
@@ -145,6 +192,11 @@ static int status_of(case_function function)
     }
     waitpid(child, &status, 0);
     return status;
+}
+
+static int status_of(case_function function)
+{
+    return status_with(call_filter_files_only, function);
 }
 
 static void test_filter_permits_files_only(void **state)
@@ -159,10 +211,22 @@ static void test_filter_permits_files_only(void **state)
     assert_int_equal(WTERMSIG(status_of(abort_works)), SIGABRT);
 }
 
+static void test_filter_permits_children_that_run_no_program(void **state)
+{
+    (void)state;
+    assert_int_equal(folder_enter(), 0);
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* there is no filter then */
+#endif
+    assert_int_equal(status_with(call_filter_files_and_children, children_work), 0);
+    assert_int_equal(status_with(call_filter_files_and_children, programs_do_not), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_filter_permits_files_only, leave_folder),
+        cmocka_unit_test_teardown(test_filter_permits_children_that_run_no_program, leave_folder),
         cmocka_unit_test(test_filter_holds_for_threads_that_run),
     };
 

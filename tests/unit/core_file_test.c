@@ -317,6 +317,16 @@ static void make_own_core(struct made *made, bool is_other)
     add_pages(made, BASE, PAGE, page, PAGE);
 }
 
+static struct mappings *mappings_here(const struct core_file *core, const char *executable,
+                                      struct error *error)
+{
+    struct parser *parser = parser_here();
+    struct mappings *mappings = mappings_of_core(core, parser, executable, error);
+
+    parser_release(parser);
+    return mappings;
+}
+
 /* Code that the core lacks is read from the executable; files that are missing here have no
  * code. */
 static void test_missing_code_is_read_from_the_executable(void **state)
@@ -332,7 +342,7 @@ static void test_missing_code_is_read_from_the_executable(void **state)
     (void)state;
     make_own_core(&made, false);
     core = open_core(&made);
-    mappings = core_process_mappings(core, NULL, &error);
+    mappings = mappings_here(core, NULL, &error);
     assert_non_null(mappings);
     memory = core_process_memory(core, mappings);
     assert_int_equal(pread(fd, expected, 64, (off_t)(code_page() * PAGE)), 64);
@@ -364,12 +374,12 @@ static void test_executable_of_another_build_is_refused(void **state)
     make_own_core(&made, true);
     core = open_core(&made);
     for (int i = 0; i < 2; i++) {
-        assert_null(core_process_mappings(core, names[i], &error));
+        assert_null(mappings_here(core, names[i], &error));
         assert_int_equal(error.code, ERROR_FAILED);
         assert_non_null(strstr(error.text, "its build id is "));
         assert_non_null(strstr(error.text, ", not "));
     }
-    assert_null(core_process_mappings(core, "/no/such", &error));
+    assert_null(mappings_here(core, "/no/such", &error));
     assert_non_null(strstr(error.text, "No such file"));
     core_file_free(core);
     tear_down_core(&made);
@@ -384,7 +394,7 @@ static void test_core_without_a_list_of_files_is_refused(void **state)
     (void)state;
     set_up_core(&made);
     core = open_core(&made);
-    assert_null(core_process_mappings(core, self, &error));
+    assert_null(mappings_here(core, self, &error));
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
     core_file_free(core);
     tear_down_core(&made);

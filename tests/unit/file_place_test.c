@@ -15,6 +15,7 @@
 
 #include "test_folder.h"
 #include "util/file_place.h"
+#include "util/folder.h"
 
 enum { SOMEBODY = 65534 };
 
@@ -58,6 +59,7 @@ static mode_t mode_of(const char *name)
 static int write_new(const char *path, struct error *error)
 {
     struct file_place place;
+    struct stat status;
     char *temporary;
     int fd;
 
@@ -66,8 +68,8 @@ static int write_new(const char *path, struct error *error)
     assert_false(place.in_place);
     fd = file_place_create(&place, O_WRONLY, &temporary);
     assert_true(fd >= 0);
-    if (place.exists) /* nobody can read more of it, at any time */
-        assert_int_equal(mode_of(temporary) & ~(place.old.st_mode & 0777), 0);
+    assert_int_equal(fstat(fd, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600); /* nobody else can read or lock a half */
     assert_int_equal(write(fd, "new", 3), 3);
     close(fd);
     assert_int_equal(file_place_publish(&place, temporary), 0);
@@ -224,6 +226,121 @@ static void test_link_of_another_user_is_refused(void **state)
     assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
     assert_refused("a", "name the file itself");
     assert_false(exists("victim"));
+}
+
+/* A link in the middle of a path is followed if it is root's or the user's own, whoever can write
+ * to its folder, and if it belongs to the owner of a folder where nobody else can make links. */
+static void test_link_to_a_folder_is_followed(void **state)
+{
+    struct error error;
+
+    (void)state;
+    assert_int_equal(mkdir("real", 0755), 0);
+    assert_int_equal(symlink("real", "own"), 0);
+    assert_int_equal(symlink("own/../own/./", "second"), 0);
+    assert_int_equal(write_new("own/a", &error), 0);
+    assert_string_equal(content("real/a"), "new");
+    assert_int_equal(chmod(".", 01777), 0);
+    assert_int_equal(write_new("second//b", &error), 0);
+    assert_string_equal(content("real/b"), "new");
+    if (geteuid() == 0) {
+        assert_int_equal(chmod(".", 0755), 0);
+        assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
+        assert_int_equal(lchown("own", SOMEBODY, SOMEBODY), 0);
+        assert_int_equal(write_new("own/c", &error), 0);
+        assert_string_equal(content("real/c"), "new");
+    }
+    unlink("real/a");
+    unlink("real/b");
+    unlink("real/c");
+}
+
+/* A path of many links ends, and so does one that leads in a circle. */
+static void test_circle_of_links_to_folders_is_an_error(void **state)
+{
+    struct file_place place;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(symlink("b", "a"), 0);
+    assert_int_equal(symlink("a", "b"), 0);
+    assert_int_equal(file_place_open("a/x", &place, &error), -1);
+    assert_non_null(strstr(error.text, strerror(ELOOP)));
+    make("file", "", 0600);
+    assert_int_equal(file_place_open("file/x", &place, &error), -1);
+    assert_non_null(strstr(error.text, strerror(ENOTDIR)));
+}
+
+/* A link of another user in the middle of a path is refused, whatever fs.protected_symlinks says:
+ * in a folder of root, and in one where others can make links too. */
+static void test_planted_link_to_a_folder_is_refused(void **state)
+{
+    static const mode_t modes[] = {0755, 01777, 0777};
+
+    (void)state;
+    need_root();
+    assert_int_equal(mkdir("real", 0755), 0);
+    assert_int_equal(symlink("real", "a"), 0);
+    assert_int_equal(symlink("a", "own"), 0);
+    assert_int_equal(lchown("a", SOMEBODY, SOMEBODY), 0);
+    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+        assert_int_equal(chmod(".", modes[i]), 0);
+        assert_refused("a/x", "leads through 'a', a symbolic link");
+        assert_refused("real/../own/x", "leads through 'a', a symbolic link");
+    }
+    assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
+    assert_refused("a/x", "leads through 'a', a symbolic link");
+    assert_false(exists("real/x"));
+}
+
+/* A held folder that was moved away, and another one or a link in its place, get nothing. */
+static void test_held_folder_that_is_replaced_gets_nothing(void **state)
+{
+    struct file_place place;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(mkdir("out", 0755), 0);
+    assert_true(folder_hold("out") >= 0);
+    assert_int_equal(write_new("out/a", &error), 0);
+    assert_int_equal(rename("out", "moved"), 0);
+    assert_int_equal(file_place_open("out/b", &place, &error), -1);
+    assert_non_null(strstr(error.text, "its folder was removed or replaced"));
+    assert_int_equal(mkdir("out", 0755), 0);
+    assert_int_equal(file_place_open("out/b", &place, &error), -1);
+    assert_non_null(strstr(error.text, "its folder was removed or replaced"));
+    assert_int_equal(file_place_rename("out/a", "out/b"), -1);
+    assert_int_equal(file_place_unlink("out/a"), -1);
+    assert_int_equal(rmdir("out"), 0);
+    assert_int_equal(symlink("moved", "out"), 0); /* the same folder */
+    assert_int_equal(file_place_unlink("out/a"), 0);
+    folder_release("out");
+    assert_int_equal(write_new("out/b", &error), 0);
+    unlink("moved/b");
+}
+
+/* In a folder that others can write, the name of the temporary file can become another file's. That
+ * file keeps its mode, and its name. */
+static void test_other_file_with_the_temporary_name_is_not_published(void **state)
+{
+    struct file_place place;
+    struct error error;
+    char *temporary;
+    int fd;
+
+    (void)state;
+    make("victim", "old", 0600);
+    assert_int_equal(file_place_open("a", &place, &error), 0);
+    fd = file_place_create(&place, O_WRONLY, &temporary);
+    assert_true(fd >= 0);
+    assert_int_equal(rename("victim", temporary), 0);
+    assert_int_equal(file_place_publish(&place, temporary), -1);
+    assert_int_equal(mode_of(temporary), 0600);
+    assert_false(exists("a"));
+    close(fd);
+    file_place_remove(&place, temporary);
+    free(temporary);
+    file_place_close(&place);
 }
 
 /* A file or pipe that another user has put into a shared folder is not used. The owner of the
@@ -388,6 +505,11 @@ int main(void)
         IN_FOLDER(test_own_link_is_followed),
         IN_FOLDER(test_link_in_a_shared_folder_is_refused),
         IN_FOLDER(test_link_of_another_user_is_refused),
+        IN_FOLDER(test_link_to_a_folder_is_followed),
+        IN_FOLDER(test_circle_of_links_to_folders_is_an_error),
+        IN_FOLDER(test_planted_link_to_a_folder_is_refused),
+        IN_FOLDER(test_held_folder_that_is_replaced_gets_nothing),
+        IN_FOLDER(test_other_file_with_the_temporary_name_is_not_published),
         IN_FOLDER(test_planted_file_is_refused),
         IN_FOLDER(test_wait_for_a_reader_ends_with_a_signal),
         IN_FOLDER(test_name_of_a_descriptor_is_that_descriptor),

@@ -15,7 +15,7 @@ static int open_bytes(const void *bytes, size_t size, struct error *error)
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    opened = input_open(path, "/tmp", error);
+    opened = input_open(input_file_open(path, "/tmp", error), path, "/tmp", error);
     close(fd);
     return opened;
 }
@@ -166,7 +166,7 @@ static int open_packed(const char *text, size_t cut, struct error *error)
     assert_int_equal(fstat(fd, &stat), 0);
     assert_int_equal(ftruncate(fd, stat.st_size - (off_t)cut), 0);
     close(fd);
-    opened = input_open(path, "/tmp", error);
+    opened = input_open(input_file_open(path, "/tmp", error), path, "/tmp", error);
     unlink(path);
     return opened;
 }

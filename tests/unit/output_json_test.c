@@ -70,7 +70,8 @@ static void test_statistics_are_exact(void **state)
                   "    \"thread_times\": 0,\n"
                   "    \"memory\": 0,\n"
                   "    \"node_metrics\": 0,\n"
-                  "    \"read_fault\": 0\n"
+                  "    \"read_fault\": 0,\n"
+                  "    \"sweeps\": 0\n"
                   "  }\n"
                   "}\n");
 }

@@ -284,6 +284,58 @@ static void test_recording_is_kept_if_the_writer_of_a_segment_is_killed(void **s
     recording_close(recording);
 }
 
+/* Only this user can open a recording while it is made. Then the umask decides. */
+static void test_recording_is_private_while_it_is_made(void **state)
+{
+    const struct segment_files files = {.recording = "x.bfr", .settings = &all};
+    struct rotation *rotation = rotation_of(&files);
+    int fd = create(rotation);
+    struct stat status;
+
+    (void)state;
+    umask(022);
+    assert_int_equal(stat(NAME ".bfr.part", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    rotation_write(rotation, record(fd), true);
+    rotation_finish(rotation);
+    assert_int_equal(stat(NAME ".bfr", &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0644);
+}
+
+/* A segment whose folder was replaced is kept elsewhere, and the other folder gets nothing. */
+static void test_segment_whose_folder_is_replaced_is_kept_elsewhere(void **state)
+{
+    const struct output_request request = {.path = "out/x.folded"};
+    const struct segment_files files = {.recording = "out/x.bfr",
+                                        .requests = &request,
+                                        .request_count = 1,
+                                        .settings = &all,
+                                        .temporary = "kept"};
+    struct rotation *rotation;
+    DIR *kept;
+    int fd, count = 0;
+
+    (void)state;
+    assert_int_equal(mkdir("out", 0755), 0);
+    assert_int_equal(mkdir("kept", 0755), 0);
+    rotation = rotation_of(&files);
+    fd = record(create(rotation));
+    assert_int_equal(rename("out", "moved"), 0);
+    assert_int_equal(mkdir("out", 0755), 0);
+    rotation_write(rotation, fd, true);
+    assert_counts(rotation_finish(rotation), (struct rotation_counts){.failed = 1});
+    assert_non_null(strstr(reported->text, "failed can't write out/" NAME
+                                           ".bfr: its folder was removed or replaced"));
+    assert_non_null(strstr(reported->text, "the recording of that segment is kept in kept/"));
+    assert_int_equal(rmdir("out"), 0); /* it is empty */
+    kept = opendir("kept");
+    for (struct dirent *entry; (entry = readdir(kept));)
+        count += entry->d_type == DT_REG && unlinkat(dirfd(kept), entry->d_name, 0) == 0;
+    closedir(kept);
+    assert_int_equal(count, 1);
+    unlink("moved/" NAME ".bfr.part");
+}
+
 /* A recording that a trigger began is joined from pieces in memory. */
 static void test_pieces_of_a_triggered_recording_become_one(void **state)
 {
@@ -316,6 +368,8 @@ int main(void)
         IN_FOLDER(test_segments_that_end_early_or_cannot_be_read_are_counted),
         IN_FOLDER(test_recording_is_kept_if_the_process_of_its_outputs_is_killed),
         IN_FOLDER(test_recording_is_kept_if_the_writer_of_a_segment_is_killed),
+        IN_FOLDER(test_recording_is_private_while_it_is_made),
+        IN_FOLDER(test_segment_whose_folder_is_replaced_is_kept_elsewhere),
         IN_FOLDER(test_pieces_of_a_triggered_recording_become_one),
     };
 

@@ -373,6 +373,39 @@ static void test_leftovers_of_outputs_are_removed(void **state)
     segment_names_free(names);
 }
 
+/* Nothing is created or removed in a folder that took the place of the one at the start. */
+static void test_folder_that_is_replaced_gets_and_loses_nothing(void **state)
+{
+    struct segment_files files = {.recording = "out/x.bfr"};
+    struct segment_names *names;
+    struct segment_time time;
+    struct error error;
+    int fd;
+
+    (void)state;
+    assert_int_equal(mkdir("out", 0755), 0);
+    names = segment_names_new(&files, &of_cpu, "n@h");
+    fd = segment_names_create(names, MOMENT, &time, &error);
+    assert_true(fd >= 0);
+    close(fd);
+    touch("out/x-n@h-20261121-100000.bfr");
+    assert_int_equal(rename("out", "moved"), 0);
+    assert_int_equal(mkdir("out", 0755), 0);
+    touch("out/x-n@h-20261121-100000.bfr");
+    touch("out/.x-n@h-20261121-203000.bfr.12-0.tmp");
+    assert_int_equal(segment_names_create(names, MOMENT + 1, &time, &error), -1);
+    assert_non_null(strstr(error.text, "its folder was removed or replaced"));
+    segment_names_remove_leftovers(names);
+    segment_names_remove_old(names, 0, some_time);
+    assert_true(exists("out/x-n@h-20261121-100000.bfr"));
+    assert_true(exists("out/.x-n@h-20261121-203000.bfr.12-0.tmp"));
+    assert_false(exists("moved/x-n@h-20261121-100000.bfr"));
+    segment_names_free(names);
+    unlink("out/x-n@h-20261121-100000.bfr");
+    unlink("out/.x-n@h-20261121-203000.bfr.12-0.tmp");
+    unlink("moved/x-n@h-20261121-203000.bfr.part");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
@@ -389,6 +422,7 @@ int main(void)
         IN_FOLDER(test_leftovers_of_outputs_are_removed),
         IN_FOLDER(test_foreign_and_future_files_do_not_count_for_keep),
         IN_FOLDER(test_foreign_leftovers_stay),
+        IN_FOLDER(test_folder_that_is_replaced_gets_and_loses_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

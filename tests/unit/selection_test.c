@@ -97,7 +97,8 @@ static void test_nodes_are_listed_if_none_is_selected(void **state)
     assert_int_equal(selection_add_node(&options, "", &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
     assert_int_equal(selection_add_node(&options, "stock", &error), 0);
-    assert_int_equal(suggestion_nothing_selected(&options, small.profile, 4, "samples", &error), -1);
+    assert_int_equal(suggestion_nothing_selected(&options, small.profile, 4, "samples", &error),
+                     -1);
     assert_string_equal(error.text, "the options select none of the 4 samples; no node is 'stock', "
                                     "the nodes are: shop@\"web\" (100)");
     selection_options_free(&options);

@@ -4,10 +4,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "agent/config/config_store.h"
-#include "util/files.h"
+#include "os/patient_file.h"
 #include "util/utf8.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -17,20 +16,21 @@ static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
 /* One byte more than is allowed shows that the file is too long, also if it grows meanwhile. */
 static int read_text(const char *path, struct buffer *text, struct error *error)
 {
-    int fd = open_input(path, false, error);
+    struct patient_file *file = patient_file_open(path, false, error);
     int code;
 
-    if (fd < 0)
+    if (!file)
         return -1;
-    errno = 0;
-    text->size += read_at(fd, 0, buffer_reserve(text, FILE_BYTES_MAX + 1), FILE_BYTES_MAX + 1);
+    text->size +=
+        patient_file_read(file, 0, buffer_reserve(text, FILE_BYTES_MAX + 1), FILE_BYTES_MAX + 1);
     code = errno;
-    close(fd);
-    if (code)
-        return error_set(error, ERROR_FAILED, "can't read '%s': %s", path, strerror(code));
+    patient_file_close(file);
     if (text->size > FILE_BYTES_MAX)
         return error_set(error, ERROR_USAGE,
                          "'%s' has more than 1 MiB, which is no configuration of the agent", path);
+    if (code)
+        return error_set(error, ERROR_FAILED, "can't read '%s': %s", path,
+                         patient_file_problem(code));
     return 0;
 }
 
