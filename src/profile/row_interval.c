@@ -27,6 +27,14 @@ void row_whole_free(struct row_whole *whole)
     *whole = (struct row_whole){0};
 }
 
+bool row_whole_has_hit(const struct row_whole *whole, const struct sample *sample)
+{
+    const struct sample *last = &whole->last;
+
+    return whole->has_parts && sample->process && sample->process == last->process &&
+           sample->time == last->time && sample->thread == last->thread;
+}
+
 static void begin_window(struct row_whole *whole, uint64_t time)
 {
     uint64_t span = window_at(time);
@@ -44,6 +52,10 @@ struct row_part row_whole_add(struct row_whole *whole, const struct sample *samp
     struct row_part part = {.value = sample->values[value]};
 
     begin_window(whole, sample->time);
+    whole->hits += !row_whole_has_hit(whole, sample);
+    if (whole->has_parts)
+        whole->last = *sample;
+    part.hit = whole->hits;
     part.window = whole->count;
     part.samples = part.value > 0;
     if (!(sample->flags & SAMPLE_EXACT)) {
@@ -66,10 +78,26 @@ void row_interval_add(struct row_sum *row, const struct row_whole *whole,
         row->open = 0;
     }
     row->open += part->sampled;
-    row->samples += part->samples;
     row->value = saturating_sum(row->value, part->value);
     row->sampled += part->sampled;
+    row->samples += (uint64_t)part->samples;
     row->chance += part->chance;
+    if (!part->hit || !part->samples)
+        return;
+    if (row->hit == part->hit) {
+        row->samples--;
+        row->chance += 2 * row->of_hit * part->sampled;
+    }
+    row->of_hit = (row->hit == part->hit ? row->of_hit : 0) + part->sampled;
+    row->hit = part->hit;
+}
+
+/* The square of a sum is larger than the sum of the squares. */
+struct row_part row_part_in_common(const struct row_part *first, const struct row_part *second)
+{
+    return (struct row_part){.window = second->window,
+                             .samples = first->samples && second->samples ? -1 : 0,
+                             .chance = 2 * first->sampled * second->sampled};
 }
 
 static double squares_of(const struct row_sum *row)

@@ -312,6 +312,65 @@ static void test_functions_of_the_report_have_intervals(void **state)
     free(text);
 }
 
+/* Append the parts of a hit of sched: 70 us waiting and 30 us in the run queue. */
+static void schedule(struct load *load, int window, stack_id stack)
+{
+    struct profile *p = load->small.profile;
+    struct sample sample = {
+        .time = small_header.start_monotonic + (uint64_t)window * 250000000,
+        .event = load->event,
+        .process = load->senders[0],
+        .peer = load->senders[1],
+        .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE,
+    };
+    struct error error;
+
+    sample.stack = profile_stack(p, stack, small_frame(p, "[waiting]", "", FRAME_MARK, 0));
+    sample.status = STATUS_WAITING;
+    sample.values[SCHED_WAIT] = 70000;
+    sample.values[SCHED_COUNT] = 1;
+    assert_int_equal(recording_append(load->writer, p, &sample, &error), 0);
+    sample.stack = profile_stack(p, stack, small_frame(p, "[runnable]", "", FRAME_MARK, 0));
+    sample.status = STATUS_RUNNABLE;
+    sample.values[SCHED_WAIT] = sample.values[SCHED_DELAY] = 30000;
+    sample.values[SCHED_COUNT] = 0;
+    assert_int_equal(recording_append(load->writer, p, &sample, &error), 0);
+    load->small.totals.samples += 2;
+}
+
+/* The two parts of a hit are one sample of all rows that have both. */
+static void test_parts_of_a_hit_are_one_sample(void **state)
+{
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
+    struct load load;
+    struct event_summary summary;
+    char *text, *table;
+    size_t size;
+
+    (void)state;
+    load_begin(&load, 0);
+    load.event = event_define(load.small.profile, EVENT_SCHED);
+    for (int window = 0; window < WINDOWS; window++)
+        schedule(&load, window, load.stacks[0]);
+    summary = in_windows(&load);
+    summary.hits = WINDOWS;
+    summary.sums[SCHED_WAIT] = WINDOWS * 4000000;
+    text = output_of_fd(load_finish(&load, &summary), &text_format, &settings, &size);
+    profile_free(load.small.profile);
+    assert_row(text, "\nevent sched: 40 samples, 40 hits, ");
+    table = table_of(text, "\ncall sites of sched by wait\n");
+    assert_row(table, "100.0 %         40 samples  a:send/1\n");
+    free(table);
+    table = table_of(text, "\nfunctions of sched by wait, of 160.0 ms\n");
+    assert_row(table, "       40  a:send/1\n");
+    assert_row(table, "       40  [waiting]\n");
+    assert_row(table, "       40  [runnable]\n");
+    free(table);
+    assert_row(text, "\na:send/1: 160.0 ms +- ");
+    assert_row(text, ", 100.0 %, 40 samples\n");
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_row_of_one_window_is_folded),
         cmocka_unit_test(test_rows_of_all_hits_are_exact),
         cmocka_unit_test(test_functions_of_the_report_have_intervals),
+        cmocka_unit_test(test_parts_of_a_hit_are_one_sample),
         cmocka_unit_test(test_table_names_the_value_that_it_is_sorted_by),
     };
 

@@ -342,6 +342,36 @@ static void test_exact_and_unknown_rows_are_told_apart(void **state)
     row_whole_free(&whole);
 }
 
+/* The two parts of one hit are one sample, with the sum of both. */
+static void test_parts_of_a_hit_count_as_one_sample(void **state)
+{
+    const struct sample parts[] = {
+        {.time = 5, .process = 1, .thread = 1, .event = 1, .values = {30}},
+        {.time = 5, .process = 1, .thread = 1, .event = 1, .values = {10}},
+        {.time = 5, .process = 2, .thread = 1, .event = 1, .values = {7}},
+        {.time = 6, .process = 2, .thread = 1, .event = 1, .values = {0}},
+        {.time = 6, .process = 2, .thread = 1, .event = 1, .values = {2}},
+        {.time = 7, .values = {1}},
+        {.time = 7, .values = {1}},
+    };
+    struct row_whole whole = {.has_parts = true};
+    struct row_sum rows[2] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        struct row_part part = row_whole_add(&whole, &parts[i], 0);
+
+        row_interval_add(&rows[i < 2 ? 0 : 1], &whole, &part);
+    }
+    assert_int_equal(whole.sum.samples, 5);
+    assert_true(whole.sum.chance == 40 * 40 + 7 * 7 + 2 * 2 + 1 + 1);
+    assert_int_equal(rows[0].samples, 1);
+    assert_true(rows[0].chance == 40 * 40);
+    assert_int_equal(rows[1].samples, 4);
+    assert_int_equal(rows[1].value, 11);
+    row_whole_free(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_few_samples_or_windows_are_chance),
         cmocka_unit_test(test_exact_samples_beside_windows_are_not_sure),
         cmocka_unit_test(test_exact_and_unknown_rows_are_told_apart),
+        cmocka_unit_test(test_parts_of_a_hit_count_as_one_sample),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

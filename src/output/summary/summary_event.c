@@ -46,6 +46,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
         .is_sched = event_is_sched(profile, id),
         .is_wall = event_is_wall(profile, id),
     };
+    event->whole.has_parts = event->is_sched;
     run_queues_init(&event->queues);
     traffic_table_init(&event->traffic, source, id);
 }
@@ -100,10 +101,11 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
 {
     const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
+    bool is_of_hit = row_whole_has_hit(&event->whole, sample);
     struct row_part part = row_whole_add(&event->whole, sample, event->weight.value);
     frame_id place;
 
-    event->samples++;
+    event->samples += !is_of_hit;
     if (event->is_sched && sample->values[SCHED_LONG])
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
