@@ -39,6 +39,10 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
  * samples were not selected. */
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part);
+/* The same by another summary of the event, or none. */
+struct row_cover rows_cover_by(const struct profile *profile, const struct event_summary *summary,
+                               event_id event, uint32_t value, const struct row_whole *whole,
+                               bool is_part);
 
 /* ---- texts in a row, besides names and values ---- */
 
