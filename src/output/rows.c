@@ -61,9 +61,10 @@ struct row_cover rows_cover_by(const struct profile *profile, const struct event
                                bool is_part)
 {
     const char *name = profile_text(profile, profile_get_event(profile, event)->name);
-    bool has_total = !event_is_cpu(profile, event) && !event_is_wall(profile, event) &&
-                     !event_value_is_listed(name, value);
+    bool has_total = !event_is_cpu(profile, event) && !event_value_is_listed(name, value);
 
+    if (event_is_wall(profile, event))
+        return row_cover_of_sweeps(whole, summary, value, is_part);
     return row_cover_of(whole, has_total ? summary : NULL, value, is_part);
 }
 

@@ -81,11 +81,21 @@ struct row_cover {
     double unsampled; /* and the share of hits without a sample */
     double half;      /* half of the total's interval; NAN: unknown */
     double squares;   /* of the sums of all windows */
+    double least;     /* no interval is narrower to each side */
+    double windows;   /* number of all windows, with samples or without; 0: unknown */
 };
 
 /* `summary` NULL: unknown. `is_selected`: samples were left out. */
 struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
                               uint32_t value, bool is_selected);
+
+/* The same of sweeps over processes: `summary` has the share of the processes that they read. A
+ * sweep shows a moment, so the time between sweeps is not covered even if it reads all processes.
+ * But then no chance decides which processes are read (Cochran, chapter 2: the correction for a
+ * finite population). */
+struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
+                                     const struct event_summary *summary, uint32_t value,
+                                     bool is_selected);
 
 /* Half of the 95 % interval of the row's value: 0 if it is exact, NAN if it is unknown. */
 double row_half(const struct row_sum *row, const struct row_whole *whole,

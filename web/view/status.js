@@ -34,9 +34,12 @@ function countedText(counted, tree) {
         return "";
     const unit = unitOf(tree), { event, sum, half, share, windows } = counted;
 
+    const cover = event === "wall"
+        ? `${percentText(share, 1)} of the processes read in ${numberText(windows)} sweep`
+        : `${percentText(share, 1)} of the time covered in ${numberText(windows)} window`;
+
     return `; ${event} in all: ${amountText(sum, unit)}${plusMinusText(half, unit)}, `
-        + `${percentText(share, 1)} of the time covered in ${numberText(windows)} `
-        + `window${windows === 1 ? "" : "s"}`;
+        + `${cover}${windows === 1 ? "" : "s"}`;
 }
 
 /**

@@ -17,7 +17,7 @@
 struct text_event {
     struct weight weight;
     struct counts sums;
-    bool has_rows; /* the weight is a value of an event with probes */
+    bool has_rows; /* the weight is a value of an event other than cpu */
     struct counts samples;
     struct counts twice;  /* hits that are counted twice in the stacks above, by what they share */
     struct row_part last; /* of the sample before */
@@ -39,8 +39,7 @@ static void init_event(struct text_event *event, const struct output_source *sou
 
     *event = (struct text_event){
         .weight = weight,
-        .has_rows = !event_is_cpu(source->profile, id) && !event_is_wall(source->profile, id) &&
-                    !weight.is_one && !weight.is_metric,
+        .has_rows = !event_is_cpu(source->profile, id) && !weight.is_one && !weight.is_metric,
         .whole.has_parts = event_is_sched(source->profile, id),
     };
 }
@@ -121,8 +120,14 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 {
     struct text_output *text = state;
 
-    if (output_shows(&text->source, sample->event) && !idle_is_left_out(&text->source, sample))
-        add_sample(text, &text->events[sample->event], sample);
+    struct text_event *event = &text->events[sample->event];
+
+    if (output_shows(&text->source, sample->event)) {
+        if (!idle_is_left_out(&text->source, sample))
+            add_sample(text, event, sample);
+        else if (event->has_rows) /* functions have a share of all of the time */
+            row_whole_add(&event->whole, sample, event->weight.value);
+    }
     return summary_format.sample(text->summary, sample, error);
 }
 
