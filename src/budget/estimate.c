@@ -41,10 +41,11 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
     }
     estimate->scaled += rate * represents_ns;
     estimate->hits += hits;
-    estimate->hit_pairs += hits * fmax(hits - 1, 0);
     if (estimate->is_counted && value + seen.work > 0)
         estimate->missed += fmax(hits, 1) * fabs(value - seen.work) / fmax(value, seen.work);
     estimate->scaled_hits += hits / seen.ns * represents_ns;
+    if (hits > 1)
+        estimate->scaled_pairs += pow(hits / seen.ns * represents_ns, 2) * (1 - 1 / hits);
     if (hits > 0)
         estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
@@ -131,8 +132,8 @@ static double effective_windows(const struct estimate *estimate, struct estimate
 {
     double windows = (double)windows_that_tell(estimate, all);
 
-    if (estimate->hit_pairs > 0)
-        windows = fmin(windows, estimate->hits * estimate->hits / estimate->hit_pairs);
+    if (estimate->scaled_pairs > 0)
+        windows = fmin(windows, pow(estimate->scaled_hits, 2) / estimate->scaled_pairs);
     return windows;
 }
 

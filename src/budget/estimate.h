@@ -13,9 +13,9 @@
  * neighbours are assumed to be alike: successive differences (Wolter, Introduction to Variance
  * Estimation, chapter 8). Where they are not alike, the error comes out too large.
  *
- * Where a few windows have most of the hits, they alone tell the error. So windows count as many as
- * windows with equal numbers of hits would, apart from the chance of hits that come one by one: the
- * chance that two hits are of one window is the reciprocal of their number.
+ * Where a few windows stand for most of the hits, they alone tell the error. So windows count as
+ * many as windows with equal numbers of hits would, apart from the chance of hits that come one by
+ * one: the chance that two hits are of one window is the reciprocal of their number.
  *
  * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
  * distribution with as many hits. If the target counts the value itself, these are only the hits
@@ -40,7 +40,7 @@ struct estimate {
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
     double hits, scaled_hits;
-    double hit_pairs; /* ordered pairs of hits in one window */
+    double scaled_pairs; /* ordered pairs of scaled hits in one window */
     /* If the target counts the value: over all windows, the hits times the relative difference
      * between the window's value and the target's count. */
     double missed;
