@@ -9,7 +9,7 @@ static const uint64_t WINDOWS_MIN = 3;
 
 /* With fewer windows of equal numbers of hits, fewer than 90 % of the intervals hold the truth:
  * simulated for loads with bursts. */
-static const double EFFECTIVE_MIN = 2;
+static const double EFFECTIVE_MIN = 1.25;
 
 /* The variance of a stratum's scaled value is that of the rate times its length squared. The
  * variance of the rate is half of the squared difference of two neighbours. The part of the stratum
@@ -191,7 +191,7 @@ static double error_by_windows(const struct estimate *estimate, struct estimate_
         return NAN;
     if (windows < EFFECTIVE_MIN && !is_the_work(estimate, all))
         return NAN;
-    windows = fmax(windows, EFFECTIVE_MIN);
+    windows = fmax(windows, 2); /* the least that has an error */
     return errors_of_95_percent(windows) * sqrt(variance(estimate, all, windows));
 }
 
