@@ -228,10 +228,10 @@ export interface Cells {
     least: number; greatest: number;
 }
 
-/* The total of an event, estimated from windows (counted.js). */
+/* The total of an event, estimated from windows or sweeps (counted.js). */
 export interface Counted {
     event: string; sum: number; half: number; /* of its 95 % interval; NaN: unknown */
-    share: number; /* of the time that windows cover */
+    share: number; /* of the time that windows cover, or of the processes that sweeps read */
     windows: number; hits: number;
     unseen: number; /* hits of a kind that windows may have missed, if they saw none */
 }

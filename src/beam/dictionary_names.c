@@ -23,6 +23,7 @@
 #include "beam/erlang_escape.h"
 #include "beam/term.h"
 #include "util/buffer.h"
+#include "util/utf8.h"
 
 enum { TUPLE_READ = 4, PLAIN_BYTES = 600 };
 
@@ -252,12 +253,58 @@ static bool find_element(struct dictionary_names *names, uint32_t element, uint6
                            sizeof(*value));
 }
 
+/* True if the term is a binary with this text. */
+static bool is_binary(struct dictionary_names *names, uint64_t term, const char *text)
+{
+    const struct vm *vm = names->vm;
+    char bytes[NAME_KEY_BYTES];
+    struct term_bytes where;
+
+    return term_is_boxed(term) &&
+           term_binary(vm->memory, &vm->layout, vm->features.binaries_in_bits, term_address(term),
+                       &where) &&
+           where.size == strlen(text) && where.size <= sizeof(bytes) &&
+           memory_read(vm->memory, where.address, bytes, where.size) &&
+           !memcmp(bytes, text, where.size);
+}
+
+/* True if the term is a list of the characters of this text. */
+static bool is_characters(struct dictionary_names *names, uint64_t term, const char *text)
+{
+    size_t left = strlen(text), length;
+    uint64_t cell[2];
+    uint32_t point;
+
+    for (; left && term_is_list(term); term = cell[1]) {
+        length = utf8_decode(text, left, &point);
+        if (!length || !read_cache_read(names->cache, term_address(term), cell, sizeof(cell)) ||
+            !term_is_small(cell[0]) || term_small(cell[0]) != point)
+            return false;
+        text += length;
+        left -= length;
+    }
+    return !left && term == TAG_IMMED2_NIL;
+}
+
+/* True if the term is this key. */
+static bool is_key(struct dictionary_names *names, uint64_t term, enum name_key_kind kind,
+                   const char *text)
+{
+    const char *atom;
+
+    if (kind == NAME_KEY_ATOM) {
+        atom = atom_text(names->atoms, term);
+        return atom && !strcmp(atom, text);
+    }
+    return is_binary(names, term, text) ||
+           (kind == NAME_KEY_STRING && is_characters(names, term, text));
+}
+
 /* header | size | keys, a tuple | values... (erl_map.h 25.2.3:38, flatmap_t): at most 32 keys.
  * Larger maps are trees. */
-static bool find_in_map(struct dictionary_names *names, const char *key, uint64_t *value)
+static bool find_in_map(struct dictionary_names *names, const struct name_key *key, uint64_t *value)
 {
     uint64_t map[3], keys[MAP_SMALL_MAP_LIMIT];
-    const char *atom;
 
     if (!term_is_boxed(*value) ||
         !read_cache_read(names->cache, term_address(*value), map, sizeof(map)) ||
@@ -266,8 +313,7 @@ static bool find_in_map(struct dictionary_names *names, const char *key, uint64_
                          map[1] * sizeof(*keys)))
         return false;
     for (uint64_t i = 0; i < map[1]; i++) {
-        atom = atom_text(names->atoms, keys[i]);
-        if (atom && !strcmp(atom, key))
+        if (is_key(names, keys[i], key->map_key_kind, key->map_key))
             return read_cache_read(names->cache,
                                    term_address(*value) + sizeof(map) + i * sizeof(*value), value,
                                    sizeof(*value));
@@ -280,17 +326,34 @@ static bool find_part(struct dictionary_names *names, const struct name_key *key
 {
     if (key->element)
         return find_element(names, key->element, value);
-    return !key->map_key[0] || find_in_map(names, key->map_key, value);
+    return !key->map_key[0] || find_in_map(names, key, value);
+}
+
+/* Take the value of the user's key with number `i`. */
+static void take_user_key(struct dictionary_names *names, uint32_t i, uint64_t value)
+{
+    if (find_part(names, &names->keys->keys[i], &value))
+        take(names, i, put_term, value);
 }
 
 static void visit_user_keys(struct dictionary_names *names, const char *key, uint64_t value)
 {
     for (uint32_t i = 0; i < names->keys->count; i++) {
-        uint64_t part = value;
+        const struct name_key *own = &names->keys->keys[i];
 
-        if (!strcmp(names->keys->keys[i].atom, key) && is_wanted(names, i) &&
-            find_part(names, &names->keys->keys[i], &part))
-            take(names, i, put_term, part);
+        if (own->kind == NAME_KEY_ATOM && !strcmp(own->atom, key) && is_wanted(names, i))
+            take_user_key(names, i, value);
+    }
+}
+
+void dictionary_names_visit_other(struct dictionary_names *names, uint64_t key, uint64_t value)
+{
+    for (uint32_t i = 0; names->keys && i < names->keys->count; i++) {
+        const struct name_key *own = &names->keys->keys[i];
+
+        if (own->kind != NAME_KEY_ATOM && is_wanted(names, i) &&
+            is_key(names, key, own->kind, own->atom))
+            take_user_key(names, i, value);
     }
 }
 

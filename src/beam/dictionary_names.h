@@ -31,5 +31,7 @@ struct dictionary_names {
 /* Set `best`, and no label. The other fields are the caller's. */
 void dictionary_names_begin(struct dictionary_names *names);
 
-/* Take an entry of the dictionary, with the text of its key. */
+/* Take an entry of the dictionary, with the text of its key, an atom. */
 void dictionary_names_visit(struct dictionary_names *names, const char *key, uint64_t value);
+/* The same of an entry whose key is no atom. */
+void dictionary_names_visit_other(struct dictionary_names *names, uint64_t key, uint64_t value);

@@ -10,11 +10,12 @@
 
 static const char ELIXIR[] = "Elixir.";
 
-/* The atom under construction. */
+/* The atom or text under construction. */
 struct atom_text {
     char *bytes;
     size_t size;
     bool is_full;
+    enum name_key_kind kind;
 };
 
 static void put(struct atom_text *atom, const char *bytes, size_t size)
@@ -70,6 +71,31 @@ static const char *take_atom(const char *text, struct atom_text *atom)
                                          : take_bare(text, !colon, atom);
 }
 
+/* Take the end of a binary, behind its text. */
+static const char *take_end(const char *text)
+{
+    static const char *const ends[] = {">>", "/utf8>>"};
+
+    for (size_t i = 0; text && i < sizeof(ends) / sizeof(*ends); i++)
+        if (!strncmp(text, ends[i], strlen(ends[i])))
+            return text + strlen(ends[i]);
+    return NULL;
+}
+
+/* Take the key that `text` begins with. Return what follows it; NULL if it is none. */
+static const char *take_key(const char *text, struct atom_text *atom)
+{
+    if (*text == '"') {
+        atom->kind = NAME_KEY_STRING;
+        return take_quoted(text + 1, '"', atom);
+    }
+    if (!strncmp(text, "<<", 2)) {
+        atom->kind = NAME_KEY_BINARY;
+        return text[2] == '"' ? take_end(take_quoted(text + 3, '"', atom)) : NULL;
+    }
+    return take_atom(text, atom);
+}
+
 /* At most 255 characters, in UTF-8. */
 static bool is_atom(const struct atom_text *atom)
 {
@@ -93,11 +119,12 @@ static int take_number(const char *text, uint32_t *element)
     return *end || !*element ? -1 : 0;
 }
 
-static int take_map_key(const char *text, char *map_key)
+static int take_map_key(const char *text, struct name_key *key)
 {
-    struct atom_text atom = {.bytes = map_key};
-    const char *end = *text == '-' ? NULL : take_atom(text, &atom); /* a number is none */
+    struct atom_text atom = {.bytes = key->map_key};
+    const char *end = *text == '-' ? NULL : take_key(text, &atom); /* a number is none */
 
+    key->map_key_kind = atom.kind;
     return end && !*end && is_atom(&atom) ? 0 : -1;
 }
 
@@ -110,7 +137,7 @@ static int take_element(const char *text, struct name_key *key)
     if (*text != '/')
         return -1;
     return isdigit((unsigned char)text[1]) ? take_number(text + 1, &key->element)
-                                           : take_map_key(text + 1, key->map_key);
+                                           : take_map_key(text + 1, key);
 }
 
 int name_keys_add(struct name_keys *keys, const char *text, struct error *error)
@@ -123,13 +150,15 @@ int name_keys_add(struct name_keys *keys, const char *text, struct error *error)
         return error_set(error, ERROR_USAGE, "at most %d keys can be given by --name-by",
                          NAME_KEYS_MAX);
     atom = (struct atom_text){.bytes = key->atom};
-    rest = take_atom(text, &atom);
+    rest = take_key(text, &atom);
+    key->kind = atom.kind;
     if (!rest || !is_atom(&atom) || take_element(rest, key))
-        return error_set(error, ERROR_USAGE,
-                         "--name-by takes an atom, and perhaps / and the number of an element of "
-                         "a tuple (1 to %d) or a key of a map, such as shop_id, shop_id/2 or "
-                         "shop/id, not '%s'",
-                         NAME_ELEMENT_MAX, text);
+        return error_set(
+            error, ERROR_USAGE,
+            "--name-by takes an atom or a text in double quotes, and perhaps / and the "
+            "number of an element of a tuple (1 to %d) or a key of a map, such as "
+            "shop_id, shop_id/2, shop/id or \"shop id\", not '%s'",
+            NAME_ELEMENT_MAX, text);
     keys->count++;
     return 0;
 }

@@ -221,8 +221,10 @@ static bool visit_entry(void *context, uint64_t key, uint64_t value)
     struct info_reader *reader = context;
     const char *name = atom_text(reader->atoms, key);
 
-    if (!name)
+    if (!name) {
+        dictionary_names_visit_other(&reader->names, key, value);
         return true;
+    }
     if (strcmp(name, "$initial_call") == 0 && is_new(reader, KEY_INITIAL_CALL))
         read_proc_lib_call(reader, value);
     else if (strcmp(name, "$ancestors") == 0 && is_new(reader, KEY_ANCESTORS))

@@ -10,6 +10,7 @@
 #include "beam/process_table.h"
 #include "beam/term.h"
 #include "util/alloc.h"
+#include "util/random.h"
 #include "wire.h"
 
 enum {
@@ -56,7 +57,7 @@ struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
     struct process_sweep *sweep = xcalloc(1, sizeof(*sweep));
 
     sweep->vm = vm;
-    sweep->chance = 0x9e3779b97f4a7c15;
+    sweep->chance = random_word() | 1; /* 0 stays 0 */
     sweep->size = (size_t)vm->layout.sizeof_process;
     if (pid_encoding_read(vm, &sweep->encoding, error)) {
         free(sweep);

@@ -7,6 +7,10 @@
 
 static const uint64_t WINDOWS_MIN = 3;
 
+/* With fewer windows of equal numbers of hits, fewer than 90 % of the intervals hold the truth:
+ * simulated for loads with bursts. */
+static const double EFFECTIVE_MIN = 1.25;
+
 /* The variance of a stratum's scaled value is that of the rate times its length squared. The
  * variance of the rate is half of the squared difference of two neighbours. The part of the stratum
  * that was seen is not uncertain. */
@@ -40,6 +44,8 @@ void estimate_add(struct estimate *estimate, struct estimate_span seen, double r
     if (estimate->is_counted && value + seen.work > 0)
         estimate->missed += fmax(hits, 1) * fabs(value - seen.work) / fmax(value, seen.work);
     estimate->scaled_hits += hits / seen.ns * represents_ns;
+    if (hits > 1)
+        estimate->scaled_pairs += pow(hits / seen.ns * represents_ns, 2) * (1 - 1 / hits);
     if (hits > 0)
         estimate->chance += rate * represents_ns * rate * unseen / fmin(hits, fmax(value, 1));
     estimate->scaled_ns += represents_ns;
@@ -121,10 +127,19 @@ static uint64_t windows_that_tell(const struct estimate *estimate, struct estima
     return by_work(estimate, all) ? estimate->windows_at_work : estimate->windows;
 }
 
-/* The variance of the difference between the value and its part in the work. */
-static double variance(const struct estimate *estimate, struct estimate_span all)
+/* The same as a number of windows with equal numbers of hits. */
+static double effective_windows(const struct estimate *estimate, struct estimate_span all)
 {
-    double n = (double)windows_that_tell(estimate, all);
+    double windows = (double)windows_that_tell(estimate, all);
+
+    if (estimate->scaled_pairs > 0)
+        windows = fmin(windows, pow(estimate->scaled_hits, 2) / estimate->scaled_pairs);
+    return windows;
+}
+
+/* The variance of the difference between the value and its part in the work, from `n` windows. */
+static double variance(const struct estimate *estimate, struct estimate_span all, double n)
+{
     double part = by_work(estimate, all) ? estimate->scaled / estimate->scaled_work : 0;
     double differences =
         estimate->differences - 2 * part * estimate->with_work + part * part * estimate->of_work;
@@ -167,18 +182,28 @@ static bool is_exact_alone(const struct estimate *estimate, struct estimate_span
     return estimate->exact > 0 && !(estimate->scaled > 0) && !is_all;
 }
 
+/* Half of the interval that follows from how windows differ; NAN if they are too few to tell. */
+static double error_by_windows(const struct estimate *estimate, struct estimate_span all)
+{
+    double windows = effective_windows(estimate, all);
+
+    if (windows_that_tell(estimate, all) < WINDOWS_MIN)
+        return NAN;
+    if (windows < EFFECTIVE_MIN && !is_the_work(estimate, all))
+        return NAN;
+    windows = fmax(windows, 2); /* the least that has an error */
+    return errors_of_95_percent(windows) * sqrt(variance(estimate, all, windows));
+}
+
 double estimate_error(const struct estimate *estimate, struct estimate_span all)
 {
-    uint64_t windows = windows_that_tell(estimate, all);
-    double by_windows;
+    double by_windows = error_by_windows(estimate, all);
 
     if (all.ns <= estimate->exact_ns)
         return 0;
     if (is_unseen(estimate, all) || is_exact_alone(estimate, all) ||
-        (windows < WINDOWS_MIN && !is_the_work(estimate, all)))
+        (isnan(by_windows) && !is_the_work(estimate, all)))
         return NAN;
-    by_windows = windows < WINDOWS_MIN
-                     ? 0
-                     : errors_of_95_percent((double)windows) * sqrt(variance(estimate, all));
+    /* Without a number, fmax() returns the other one. */
     return fmax(by_windows, error_by_chance(estimate, all)) * rest(estimate, all);
 }

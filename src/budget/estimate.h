@@ -13,6 +13,10 @@
  * neighbours are assumed to be alike: successive differences (Wolter, Introduction to Variance
  * Estimation, chapter 8). Where they are not alike, the error comes out too large.
  *
+ * Where a few windows stand for most of the hits, they alone tell the error. So windows count as
+ * many as windows with equal numbers of hits would, apart from the chance of hits that come one by
+ * one: the chance that two hits are of one window is the reciprocal of their number.
+ *
  * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
  * distribution with as many hits. If the target counts the value itself, these are only the hits
  * that it does not count.
@@ -36,6 +40,7 @@ struct estimate {
      * product with that of work's rates, and the latter squared. */
     double differences, with_work, of_work;
     double hits, scaled_hits;
+    double scaled_pairs; /* ordered pairs of scaled hits in one window */
     /* If the target counts the value: over all windows, the hits times the relative difference
      * between the window's value and the target's count. */
     double missed;
@@ -61,5 +66,5 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
 
 /* Half of the 95 % confidence interval of the total: 0 where windows cover all; NAN if there are
- * too few windows, or too few in which the target worked. */
+ * too few windows, or too few in which the target worked or that have most of the hits. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

@@ -285,8 +285,9 @@ static int add_name_key(void *target, char *text, struct error *error)
 
 const struct command_option name_option_list[] = {
     {"name-by", 0, "KEY[/ELEMENT]",
-     "Label processes by this key of their dictionary: an atom as Erlang or Elixir writes it. "
-     "ELEMENT is the position in a tuple, counted from 1, or a key of a map. If several --name-by "
+     "Label processes by this key of their dictionary: an atom or a text as Erlang or Elixir "
+     "writes it. ELEMENT is the position in a tuple, counted from 1, or a key of a map. If several "
+     "--name-by "
      "are given, the first key that the process has is used.",
      add_name_key, NULL},
     {0},

@@ -177,7 +177,7 @@ static void put_counted(const struct dot *dot, struct buffer *line)
                   dot->weight.name);
     event_sum_text(summary, dot->weight.value, dot->weight.unit, line);
     buffer_text(line, " in ");
-    event_hits_text(summary, line);
+    event_hits_text(dot->source.profile, summary, line);
 }
 
 /* Write lines: "shop@web-1, pid 4711, OTP 27",

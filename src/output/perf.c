@@ -264,7 +264,7 @@ static bool write_counted(const struct perf *perf)
 
     if (!summary || perf->weight.is_metric)
         return false;
-    event_hits_text(summary, &text);
+    event_hits_text(perf->source.profile, summary, &text);
     buffer_text(&text, "; ");
     event_sum_text(summary, perf->weight.value, perf->weight.unit, &text);
     fprintf(perf->file, "# counted %.*s\n", (int)text.size, text.data);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/row_cells.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ enum { SHIFT_MAX = 31 };
 struct row_cell {
     uint32_t id;
     struct row_part part;
+    double of_hit; /* what the last hit has in `part.sampled` */
 };
 
 /* The window of the cells that a window is in. Both are numbered from 1 on. */
@@ -20,24 +22,36 @@ static uint32_t window_of(const struct row_cells *cells, uint32_t window)
     return ((window - 1) >> cells->shift) + 1;
 }
 
+/* Add a part to a cell of the same window. Two parts of one hit count as one sample. */
+static void join(struct row_cell *cell, const struct row_part *part)
+{
+    const struct row_part last = {.samples = 1, .sampled = cell->of_hit};
+    bool is_of_hit = part->hit && part->hit == cell->part.hit;
+    struct row_part common = {0};
+
+    if (is_of_hit)
+        common = row_part_in_common(&last, part);
+    cell->of_hit = (is_of_hit ? cell->of_hit : 0) + part->sampled;
+    cell->part.hit = part->hit;
+    cell->part.samples += part->samples + common.samples;
+    cell->part.value = saturating_sum(cell->part.value, part->value);
+    cell->part.sampled += part->sampled;
+    cell->part.chance += part->chance + common.chance;
+}
+
 /* Add a part to the last cell of its id, if that is of the same window; else it becomes a cell at
  * `*count`, for which there is room. */
 static void put(struct row_cells *cells, size_t *count, uint32_t id, const struct row_part *part)
 {
     uint32_t last = cells->last[id];
-    struct row_part *known;
 
-    if (!last || cells->list[last - 1].part.window != part->window) {
-        cells->list[*count] = (struct row_cell){id, *part};
-        *count += 1;
-        cells->last[id] = (uint32_t)*count;
+    if (last && cells->list[last - 1].part.window == part->window) {
+        join(&cells->list[last - 1], part);
         return;
     }
-    known = &cells->list[last - 1].part;
-    known->samples += part->samples;
-    known->value = saturating_sum(known->value, part->value);
-    known->sampled += part->sampled;
-    known->chance += part->chance;
+    cells->list[*count] = (struct row_cell){id, *part, part->sampled};
+    *count += 1;
+    cells->last[id] = (uint32_t)*count;
 }
 
 /* Make each two windows one. */
@@ -51,6 +65,7 @@ static void join_windows(struct row_cells *cells)
         struct row_cell cell = cells->list[i];
 
         cell.part.window = ((cell.part.window - 1) >> 1) + 1;
+        cell.part.hit = 0;
         put(cells, &count, cell.id, &cell.part);
     }
     cells->count = count;
@@ -108,6 +123,10 @@ void row_cells_each(const struct row_cells *cells,
                     void (*each)(void *context, uint32_t id, const struct row_part *part),
                     void *context)
 {
-    for (size_t i = 0; i < cells->count; i++)
-        each(context, cells->list[i].id, &cells->list[i].part);
+    for (size_t i = 0; i < cells->count; i++) {
+        struct row_part part = cells->list[i].part;
+
+        part.hit = 0;
+        each(context, cells->list[i].id, &part);
+    }
 }

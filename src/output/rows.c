@@ -54,16 +54,23 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
     return found;
 }
 
+struct row_cover rows_cover_by(const struct profile *profile, const struct event_summary *summary,
+                               event_id event, uint32_t value, const struct row_whole *whole,
+                               bool is_part)
+{
+    const char *name = profile_text(profile, profile_get_event(profile, event)->name);
+    bool has_total = !event_is_cpu(profile, event) && !event_value_is_listed(name, value);
+
+    if (event_is_wall(profile, event))
+        return row_cover_of_sweeps(whole, summary, value, is_part);
+    return row_cover_of(whole, has_total ? summary : NULL, value, is_part);
+}
+
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part)
 {
-    const struct profile *profile = source->profile;
-    const char *name = profile_text(profile, profile_get_event(profile, event)->name);
-    const struct event_summary *summary = recording_get_summary(source->recording, event);
-    bool has_total = !event_is_cpu(profile, event) && !event_is_wall(profile, event) &&
-                     !event_value_is_listed(name, value);
-
-    return row_cover_of(whole, has_total ? summary : NULL, value, is_part);
+    return rows_cover_by(source->profile, recording_get_summary(source->recording, event), event,
+                         value, whole, is_part);
 }
 
 void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text)

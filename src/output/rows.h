@@ -35,10 +35,14 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
                 const struct row_cover *cover, struct row *ret_top, size_t max,
                 struct rows_rest *ret_rest);
 
-/* What is known of the total of a value of an event: nothing if the event has no probes. `is_part`:
- * samples were not selected. */
+/* What is known of the total of a value of an event: nothing of event cpu. `is_part`: samples were
+ * not selected. */
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
                             const struct row_whole *whole, bool is_part);
+/* The same by another summary of the event, or none. */
+struct row_cover rows_cover_by(const struct profile *profile, const struct event_summary *summary,
+                               event_id event, uint32_t value, const struct row_whole *whole,
+                               bool is_part);
 
 /* Append "other (12 rows)", with advice if it is all of the table, or "other" if it has no rows.
  * `what` is the singular: "row". */

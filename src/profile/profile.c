@@ -315,6 +315,17 @@ const struct target_entry *profile_get_target(const struct profile *profile, tar
     return intern_get(&profile->targets, id);
 }
 
+/* A parent has a lower id than its child. */
+stack_id profile_common_stack(const struct profile *profile, stack_id one, stack_id other)
+{
+    while (one != other) {
+        stack_id *deeper = one > other ? &one : &other;
+
+        *deeper = profile_get_stack(profile, *deeper)->parent;
+    }
+    return one;
+}
+
 struct profile_counts profile_counts(const struct profile *profile)
 {
     return (struct profile_counts){

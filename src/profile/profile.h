@@ -259,6 +259,9 @@ const struct process_entry *profile_get_process(const struct profile *profile, p
 const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id);
 const struct target_entry *profile_get_target(const struct profile *profile, target_id id);
 
+/* The frames that two stacks have in common on the root side. */
+stack_id profile_common_stack(const struct profile *profile, stack_id one, stack_id other);
+
 /* The number of entries of each kind, which is also the highest id. */
 struct profile_counts {
     uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets;

@@ -27,6 +27,14 @@ void row_whole_free(struct row_whole *whole)
     *whole = (struct row_whole){0};
 }
 
+bool row_whole_has_hit(const struct row_whole *whole, const struct sample *sample)
+{
+    const struct sample *last = &whole->last;
+
+    return whole->has_parts && sample->process && sample->process == last->process &&
+           sample->time == last->time && sample->thread == last->thread;
+}
+
 static void begin_window(struct row_whole *whole, uint64_t time)
 {
     uint64_t span = window_at(time);
@@ -44,6 +52,10 @@ struct row_part row_whole_add(struct row_whole *whole, const struct sample *samp
     struct row_part part = {.value = sample->values[value]};
 
     begin_window(whole, sample->time);
+    whole->hits += !row_whole_has_hit(whole, sample);
+    if (whole->has_parts)
+        whole->last = *sample;
+    part.hit = whole->hits;
     part.window = whole->count;
     part.samples = part.value > 0;
     if (!(sample->flags & SAMPLE_EXACT)) {
@@ -66,10 +78,26 @@ void row_interval_add(struct row_sum *row, const struct row_whole *whole,
         row->open = 0;
     }
     row->open += part->sampled;
-    row->samples += part->samples;
     row->value = saturating_sum(row->value, part->value);
     row->sampled += part->sampled;
+    row->samples += (uint64_t)part->samples;
     row->chance += part->chance;
+    if (!part->hit || !part->samples)
+        return;
+    if (row->hit == part->hit) {
+        row->samples--;
+        row->chance += 2 * row->of_hit * part->sampled;
+    }
+    row->of_hit = (row->hit == part->hit ? row->of_hit : 0) + part->sampled;
+    row->hit = part->hit;
+}
+
+/* The square of a sum is larger than the sum of the squares. */
+struct row_part row_part_in_common(const struct row_part *first, const struct row_part *second)
+{
+    return (struct row_part){.window = second->window,
+                             .samples = first->samples && second->samples ? -1 : 0,
+                             .chance = 2 * first->sampled * second->sampled};
 }
 
 static double squares_of(const struct row_sum *row)
@@ -105,8 +133,30 @@ struct row_cover row_cover_of(const struct row_whole *whole, const struct event_
     return cover;
 }
 
+/* A process can be in another state between any two sweeps, so at least the rule of three holds,
+ * with the limits of both sides. */
+struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
+                                     const struct event_summary *summary, uint32_t value,
+                                     bool is_selected)
+{
+    const struct row_sum *sum = &whole->sum;
+    struct row_cover cover = {.is_selected = is_selected, .squares = squares_of(sum)};
+
+    if (!summary || !summary->span_ns || sum->sampled <= 0)
+        return cover;
+    cover.is_known = true;
+    cover.has_windows = true;
+    cover.unseen = 1;
+    cover.unsampled = 1 - between_0_and_1((double)summary->covered_ns / (double)summary->span_ns);
+    cover.half = event_sum_half(summary, value);
+    cover.least = poisson_half_width(0) * sum->chance / sum->sampled;
+    cover.windows = (double)summary->span_ns / (double)SPAN_NS;
+    return cover;
+}
+
 /* The variance of the row's share of the whole, between windows and by chance, in the row's unit.
- * Of a selection, the variance of the sum, because its whole is not known. */
+ * Of a selection, the variance of the sum, because its whole is not known; about its mean, if it
+ * is known in how many windows the row was not seen. */
 static double variance(const struct row_sum *row, const struct row_whole *whole,
                        const struct row_cover *cover)
 {
@@ -117,6 +167,8 @@ static double variance(const struct row_sum *row, const struct row_whole *whole,
     if (!cover->is_selected) {
         windows += share * (share * cover->squares - 2 * with_whole);
         chance += share * (share * whole->sum.chance - 2 * row->chance);
+    } else if (cover->windows > 0) {
+        windows -= row->sampled * row->sampled / cover->windows;
     }
     windows = cover->has_windows ? fmax(windows, 0) * cover->unseen * n / (n - 1) : 0;
     return fmax(windows, fmax(chance, 0) * cover->unsampled);
@@ -139,7 +191,7 @@ static double half_of_unseen(const struct row_sum *row, const struct row_whole *
 double row_half(const struct row_sum *row, const struct row_whole *whole,
                 const struct row_cover *cover)
 {
-    double sum, own = 0, total = 0;
+    double sum, own = 0, total = 0, half;
 
     if (!cover->is_known)
         return NAN;
@@ -157,7 +209,8 @@ double row_half(const struct row_sum *row, const struct row_whole *whole,
         own = fmax(own, errors_of_95_percent(whole->active) * sqrt(sum));
     if (!cover->is_selected)
         total = cover->half * row->sampled / whole->sum.sampled;
-    return hypot(own, total);
+    half = hypot(own, total); /* NaN if the total's is */
+    return half < cover->least ? cover->least : half;
 }
 
 bool row_is_chance(const struct row_sum *row, const struct row_cover *cover, double half)

@@ -21,18 +21,22 @@
 #include "profile/event_summary.h"
 #include "profile/profile.h"
 
-/* One sample of a row, or several of one window. */
+/* One sample of a row, or several of one window. A hit can have several samples, one for each part
+ * of its time; they count as one, with the sum of their values. */
 struct row_part {
-    uint32_t window;  /* number of the window, from 1 on */
-    uint32_t samples; /* those whose value is not 0 */
+    uint32_t window; /* number of the window, from 1 on */
+    int64_t samples; /* those whose value is not 0 */
     uint64_t value;
     double sampled; /* the part of the value that stands for other hits */
     double chance;  /* sum of the squares of its samples */
+    uint64_t hit;   /* number of its hit, from 1 on; 0: of several hits */
 };
 
 struct row_sum {
     uint64_t samples, value;
     double sampled, chance;
+    uint64_t hit;      /* the last one with a value that is not 0 */
+    double of_hit;     /* its part of `sampled` */
     uint32_t window;   /* the last one with a sample */
     double open;       /* the sum of that window */
     double squares;    /* of the sums of earlier windows */
@@ -42,12 +46,19 @@ struct row_sum {
 /* The sum of all rows, by one value of the event. All zero is empty. */
 struct row_whole {
     struct row_sum sum;
-    uint64_t span;   /* in which the last sample was */
-    uint32_t count;  /* of windows */
-    uint32_t active; /* those with samples that stand for others */
-    double *windows; /* the sum of each window, by number */
+    bool has_parts;     /* a hit can have several samples; set before the first one */
+    struct sample last; /* if so, the last sample */
+    uint64_t hits;      /* with samples */
+    uint64_t span;      /* in which the last sample was */
+    uint32_t count;     /* of windows */
+    uint32_t active;    /* those with samples that stand for others */
+    double *windows;    /* the sum of each window, by number */
     size_t room;
 };
+
+/* True if a sample, which is added next, is of the same hit as the last one: they have the same
+ * time and process. */
+bool row_whole_has_hit(const struct row_whole *whole, const struct sample *sample);
 
 void row_whole_free(struct row_whole *whole);
 /* Add a sample. Return it as a part of its row. */
@@ -56,6 +67,10 @@ struct row_part row_whole_add(struct row_whole *whole, const struct sample *samp
  */
 void row_interval_add(struct row_sum *row, const struct row_whole *whole,
                       const struct row_part *part);
+
+/* Return what two parts of one hit, in different places, have too much as samples of both: a part
+ * for what the places have in common. */
+struct row_part row_part_in_common(const struct row_part *first, const struct row_part *second);
 
 /* What is known of the total of the whole. */
 struct row_cover {
@@ -66,11 +81,21 @@ struct row_cover {
     double unsampled; /* and the share of hits without a sample */
     double half;      /* half of the total's interval; NAN: unknown */
     double squares;   /* of the sums of all windows */
+    double least;     /* no interval is narrower to each side */
+    double windows;   /* number of all windows, with samples or without; 0: unknown */
 };
 
 /* `summary` NULL: unknown. `is_selected`: samples were left out. */
 struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
                               uint32_t value, bool is_selected);
+
+/* The same of sweeps over processes: `summary` has the share of the processes that they read. A
+ * sweep shows a moment, so the time between sweeps is not covered even if it reads all processes.
+ * But then no chance decides which processes are read (Cochran, chapter 2: the correction for a
+ * finite population). */
+struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
+                                     const struct event_summary *summary, uint32_t value,
+                                     bool is_selected);
 
 /* Half of the 95 % interval of the row's value: 0 if it is exact, NAN if it is unknown. */
 double row_half(const struct row_sum *row, const struct row_whole *whole,

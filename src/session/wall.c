@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/wall.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "beam/process_top.h"
-#include "profile/profile_remap.h"
 #include "profile/events.h"
+#include "profile/profile_remap.h"
+#include "session/wall_population.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/number.h"
 
 enum {
     SWEEP_MOST = 100,       /* processes of a sweep; if there are more, it visits a random part */
@@ -46,9 +49,12 @@ struct wall {
     struct process_top *top;
     uint64_t started, swept, next; /* ns: counts, last sweep, next sweep */
     uint64_t choose_at, others;    /* next choice of the top; processes not in it */
-    uint64_t weight;               /* ns that a sample of this sweep stands for */
     struct pending *pending;
     size_t pending_count, pending_room;
+    /* Samples of a sweep over some processes. Their weight is known at its end. */
+    bool holds;
+    struct sample *held;
+    size_t held_count, held_room;
     struct sample recent[RECENT]; /* CPU samples, by process id modulo RECENT */
     /* of the current call */
     uint64_t now;
@@ -57,6 +63,7 @@ struct wall {
     int result;
     /* of the segment */
     uint64_t samples, time, tallies[WALL_TALLIES];
+    struct wall_population population;
 };
 
 /* If the top is by growth, read what the first sweep compares with. */
@@ -97,6 +104,7 @@ void wall_free(struct wall *wall)
     process_top_free(wall->top);
     process_sweep_free(wall->sweep);
     free(wall->pending);
+    free(wall->held);
     free(wall);
 }
 
@@ -125,10 +133,10 @@ static void append_late(struct wall *wall, struct sample *sample)
     append(wall, sample);
 }
 
-static void set_values(const struct wall *wall, struct sample *sample)
+static void set_values(const struct wall *wall, struct sample *sample, uint64_t weight)
 {
     sample->event = wall->segment->wall;
-    sample->values[WALL_TIME] = wall->weight;
+    sample->values[WALL_TIME] = weight;
     sample->values[WALL_COUNT] = 1;
 }
 
@@ -145,7 +153,6 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
     /* The metrics are those of the sweep, as for all other processes. Those of a CPU sample, which
      * may be later, could seem to go back at the next sweep. */
     process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
-    set_values(wall, &sample);
     wall->pending =
         xgrow(wall->pending, &wall->pending_room, wall->pending_count, sizeof(*wall->pending));
     wall->pending[wall->pending_count++] =
@@ -251,16 +258,19 @@ static void visit(void *context, const struct swept_process *swept)
         return;
     }
     symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, &wall->segment->totals);
-    set_values(wall, &sample);
-    append(wall, &sample);
+    if (!wall->holds) {
+        set_values(wall, &sample, wall->now - wall->swept);
+        append(wall, &sample);
+        return;
+    }
+    wall->held = xgrow(wall->held, &wall->held_room, wall->held_count, sizeof(*wall->held));
+    wall->held[wall->held_count++] = sample;
 }
 
 /* The share of all processes that a sweep visits. */
-static double share(const struct wall *wall)
+static double share(const struct wall *wall, uint64_t processes)
 {
-    uint32_t count = vm_process_count(wall->vm);
-
-    return wall->top || count <= SWEEP_MOST ? 1 : (double)SWEEP_MOST / count;
+    return wall->top || processes <= SWEEP_MOST ? 1 : (double)SWEEP_MOST / (double)processes;
 }
 
 /* The time until the top is chosen again. The first choice by growth says little, because the
@@ -300,27 +310,61 @@ static void count_missed(struct wall *wall, uint64_t interval)
     wall->next += missed * interval;
 }
 
+/* Give the samples of a sweep their weight. Those of processes that run are pending, from `first`
+ * on. */
+static void weigh(struct wall *wall, size_t first, uint64_t weight)
+{
+    for (size_t i = first; i < wall->pending_count; i++)
+        set_values(wall, &wall->pending[i].sample, weight);
+    for (size_t i = 0; i < wall->held_count; i++) {
+        set_values(wall, &wall->held[i], weight);
+        append(wall, &wall->held[i]);
+    }
+    wall->held_count = 0;
+}
+
+/* End a sweep that has read `counts` of `processes`. What a sweep has read stands for the time
+ * since the sweep before it. If it has read nothing, the next sweep stands for that time too. */
+static void end_sweep(struct wall *wall, const struct sweep_counts *counts, uint64_t processes,
+                      size_t first_pending)
+{
+    uint64_t time = wall->now - wall->swept;
+
+    wall->tallies[WALL_SWEEPS]++;
+    wall->tallies[WALL_GONE] += counts->gone;
+    wall->tallies[WALL_TORN] += counts->torn;
+    if (!counts->processes && processes)
+        return;
+    weigh(wall, first_pending,
+          wall->holds ? wall_weight(time, counts->processes, processes) : time);
+    wall_population_add(&wall->population, counts->processes, processes, time);
+    wall->swept = wall->now;
+}
+
 static void sweep(struct wall *wall)
 {
     uint64_t interval = 1000000000 / wall->options.frequency;
+    uint64_t processes = vm_process_count(wall->vm);
     struct sweep_request request = {
-        .with_stacks = true, .share = share(wall), .visit = visit, .context = wall};
+        .with_stacks = true, .share = share(wall, processes), .visit = visit, .context = wall};
     struct sweep_counts counts = {0};
+    size_t first_pending = wall->pending_count;
     struct error gone; /* a VM that has ended */
 
-    wall->weight = (uint64_t)((double)(wall->now - wall->swept) / request.share);
-    wall->swept = wall->now;
     count_missed(wall, interval);
     wall->next += interval;
+    wall->holds = request.share < 1;
     event_spans_place(&wall->segment->spans, wall->segment->wall);
     if (choose_top(wall, &request, &gone) ||
-        process_sweep_run(wall->sweep, &request, &counts, &gone))
+        process_sweep_run(wall->sweep, &request, &counts, &gone)) {
+        wall->held_count = 0;
+        wall->pending_count = first_pending;
         return;
+    }
     event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
                     clock_ns(CLOCK_MONOTONIC));
-    wall->tallies[WALL_SWEEPS]++;
-    wall->tallies[WALL_GONE] += counts.gone;
-    wall->tallies[WALL_TORN] += counts.torn;
+    end_sweep(wall, &counts, wall->holds ? processes : counts.processes + counts.torn,
+              first_pending);
     for (; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
         wall->tallies[WALL_LATE]++;
 }
@@ -375,100 +419,24 @@ void wall_begin(struct wall *wall, const struct profile *before, struct profile 
     wall->started = wall->swept;
     wall->samples = wall->time = 0;
     memset(wall->tallies, 0, sizeof(wall->tallies));
+    wall->population = (struct wall_population){.last = wall->population.last};
 }
 
 void wall_add_summary(const struct wall *wall, struct event_summary *summary,
                       struct event_tally *tallies)
 {
+    uint64_t *error = &summary->errors[WALL_TIME], span = wall->swept - wall->started;
+
     summary->hits += wall->samples;
     summary->sums[WALL_TIME] += wall->time;
     summary->sums[WALL_COUNT] += wall->samples;
-    if (summary->span_ns < wall->swept - wall->started)
-        summary->span_ns = summary->covered_ns = wall->swept - wall->started;
+    summary->windows += wall->tallies[WALL_SWEEPS];
+    summary->span_ns += span;
+    summary->covered_ns += whole_part((double)span * wall_population_read(&wall->population));
+    *error = whole_part(hypot((double)*error, wall_population_error(&wall->population)));
     for (int i = 0; i < WALL_TALLIES; i++)
         tallies[i].count += wall->tallies[i];
     tallies[WALL_OTHERS].count += wall->others;
     for (int i = 0; i < WALL_TALLIES; i++)
         tallies[i].seen = tallies[i].count;
-}
-
-/* Return the sweeps of a target that runs; NULL if it is not swept, or has ended. */
-static struct wall *sweeps_of(const struct target *target)
-{
-    return target->ended ? NULL : target->wall;
-}
-
-int walls_add(struct target *target, const struct session_options *options,
-              const struct segment *segment, struct error *error)
-{
-    const struct wall_options own = {
-        .frequency = options->wall_frequency,
-        .cpu_interval = 1000000000 / options->frequency,
-        .top = options->top,
-    };
-
-    if (!segment->wall)
-        return 0;
-    target->wall = wall_new(target->vm, target->symbolizer, &own, error);
-    return target->wall ? 0 : -1;
-}
-
-int walls_step(const struct targets *targets, struct segment *segment, struct error *error)
-{
-    for (size_t i = 0; i < targets->count; i++) {
-        struct wall *wall = sweeps_of(targets->of[i]);
-
-        if (wall && wall_step(wall, clock_ns(CLOCK_MONOTONIC), segment, error))
-            return -1;
-    }
-    return 0;
-}
-
-int walls_limit_timeout(const struct targets *targets, int timeout_ms)
-{
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-    for (size_t i = 0; i < targets->count; i++) {
-        const struct wall *wall = sweeps_of(targets->of[i]);
-        uint64_t due_ms = wall ? wall_due(wall, now) / 1000000 : UINT64_MAX;
-
-        if (due_ms < (uint64_t)timeout_ms)
-            timeout_ms = (int)due_ms;
-    }
-    return timeout_ms;
-}
-
-int walls_finish(const struct targets *targets, struct segment *segment, struct error *error)
-{
-    for (size_t i = 0; i < targets->count; i++) {
-        struct wall *wall = sweeps_of(targets->of[i]);
-
-        if (wall && wall_finish(wall, segment, error))
-            return -1;
-    }
-    return 0;
-}
-
-int walls_put_summary(const struct targets *targets, struct segment *segment, struct error *error)
-{
-    struct event_tally tallies[WALL_TALLIES] = {{0}};
-    struct event_summary summary = {
-        .event = segment->wall, .tallies = tallies, .tally_count = WALL_TALLIES};
-
-    if (!segment->wall)
-        return 0;
-    for (int i = 0; i < WALL_TALLIES; i++)
-        tallies[i].name = profile_string_z(segment->profile, wall_tally_names[i]);
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->wall)
-            wall_add_summary(targets->of[i]->wall, &summary, tallies);
-    return recording_put_summary(segment->writer, segment->profile, &summary, error);
-}
-
-void walls_begin(const struct targets *targets, const struct segment *before,
-                 struct segment *segment)
-{
-    for (size_t i = 0; i < targets->count; i++)
-        if (targets->of[i]->wall)
-            wall_begin(targets->of[i]->wall, before->profile, segment->profile);
 }

@@ -40,6 +40,28 @@ IO.puts("ready")
 Process.sleep(:infinity)
 """
 
+KEYS = """
+require Logger
+
+put = fn entries ->
+  spawn(fn ->
+    Enum.each(entries, fn {key, value} -> Process.put(key, value) end)
+    Process.sleep(:infinity)
+  end)
+end
+
+put.([{:request_id, :one}])
+put.([{"t4", :two}])
+put.([{Shop.Cart, %{"id" => :three}}])
+spawn(fn ->
+  Logger.metadata(request_id: :four)
+  Process.sleep(:infinity)
+end)
+Process.sleep(200)
+IO.puts("ready")
+Process.sleep(:infinity)
+"""
+
 
 def largest(node, metric):
     """Return the process with the largest metric."""
@@ -167,6 +189,23 @@ class Elixir(unittest.TestCase):
             process = largest(node, "+msgq:1")
         self.assertEqual(process["name"], "Shop.Stock")
         self.assertGreater(process["growth"]["msgq"], 100)
+
+    def test_keys_name_processes_in_either_notation(self):
+        """Keys of process dictionaries are given to --name-by as Elixir or as Erlang writes them."""
+        beamflame.require()
+        notations = {
+            "one": ("request_id", ":request_id", ':"request_id"', "'request_id'"),
+            "two": ('"t4"', '<<"t4">>'),
+            "three": ('Shop.Cart/"id"', 'Elixir.Shop.Cart/<<"id">>', "'Elixir.Shop.Cart'/\"id\""),
+            "four": ("$logger_metadata$/request_id", ':"$logger_metadata$"/:request_id'),
+        }
+        with applications.Elixir(KEYS) as node:
+            for label, keys in notations.items():
+                for key in keys:
+                    with self.subTest(key):
+                        done = beamflame.record("dump", "--json", "-p", node.pid, "--name-by", key)
+                        labels = [process["label"] for process in json.loads(done.stdout)["processes"]]
+                        self.assertEqual([own for own in labels if own in notations], [label])
 
 
 class Ejabberd(unittest.TestCase):

@@ -62,11 +62,11 @@ class Diff(unittest.TestCase):
         recordings."""
         there = self.diff(self.old, self.new, "--normalize", "none")
         self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
-        self.assertEqual(changes(there), {"main": (500, 710, 210, 68, 0),
-                                          "parse": (100, 300, 200, 39, 200)})
+        self.assertEqual(changes(there), {"main": (500, 710, 210, 71, 0),
+                                          "parse": (100, 300, 200, 42, 200)})
         self.assertIn("1 function has not changed by more than chance explains", there)
         back = self.diff(self.new, self.old, "--normalize", "none")
-        self.assertEqual(changes(back)["parse"], (300, 100, -200, 39, -200))
+        self.assertEqual(changes(back)["parse"], (300, 100, -200, 42, -200))
 
     def test_folded_line_has_a_weight_for_each_side(self):
         """The folded form has two weights per line; --normalize scales the first to the total of

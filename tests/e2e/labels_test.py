@@ -32,7 +32,7 @@ class Labels:
             "queue": "queue 'orders' in vhost '/'", "channel": f"channel {PEER} (3)",
             "registered": f"channel {PEER} (3)", "other": None, "shop": "till", "till": None,
             "labelled": "{till,7}", "large": "connection peer", "log": "disk_log orders",
-            "grown": GROWN, "request": None})
+            "grown": GROWN, "request": None, "text": None})
 
     def test_keys_of_the_user_come_first(self):
         labels = self.labels("--name-by", "shop/2", "--name-by", "Till.Id",
@@ -41,7 +41,7 @@ class Labels:
             "queue": "rabbit_amqqueue_process", "channel": "rabbit_channel",
             "registered": "rabbit_channel", "other": None, "shop": '<<"north">>', "till": "7",
             "labelled": "rabbit_reader", "large": "rabbit_reader", "log": "disk_log orders",
-            "grown": GROWN, "request": None})
+            "grown": GROWN, "request": None, "text": None})
 
     def test_keys_of_maps_name_processes(self):
         """A request has its number in the metadata of its log messages. A map of more than 32 keys
@@ -51,6 +51,12 @@ class Labels:
         self.assertIsNone(self.labels("--name-by", "$logger_metadata$/user")["request"])
         self.assertIsNone(self.labels("--name-by", "big/1")["request"])
         self.assertIsNone(self.labels("--name-by", "big/key")["request"])
+
+    def test_texts_are_keys_in_either_notation(self):
+        for key, label in (('"t4"', "7"), ('<<"t4">>', "7"), ('"t5"/id', "9"), ('"t5"/"id"', "8"),
+                           ('"t5"/<<"id">>', "8"), ('<<"t5">>/id', None), ("t4", None)):
+            with self.subTest(key):
+                self.assertEqual(self.labels("--name-by", key)["text"], label)
 
     def test_details_do_not_name_groups(self):
         out = beamflame.folder(self.addCleanup)
@@ -75,13 +81,14 @@ class Labels:
 class Usage(unittest.TestCase):
     def test_bad_keys_are_refused_in_one_sentence(self):
         for arguments in (["record", "-d", "1"], ["dump"]):
-            for key in ("", "two words", "shop/0", "shop/-1", "shop/2/1", "\"shop\"", "shop:id"):
+            for key in ("", "two words", "shop/0", "shop/-1", "shop/2/1", "\"shop", "shop:id"):
                 with self.subTest(key=key, command=arguments[0]):
                     done = beamflame.run(*arguments, "--name-by", key)
                     self.assertEqual(done.returncode, beamflame.USAGE)
-                    self.assertIn(f"--name-by takes an atom, and perhaps / and the number of an "
-                                  f"element of a tuple (1 to 255) or a key of a map, such as "
-                                  f"shop_id, shop_id/2 or shop/id, not '{key}'", done.stderr)
+                    self.assertIn(f"--name-by takes an atom or a text in double quotes, and perhaps "
+                                  f"/ and the number of an element of a tuple (1 to 255) or a key "
+                                  f"of a map, such as shop_id, shop_id/2, shop/id or \"shop id\", "
+                                  f"not '{key}'", done.stderr)
 
     def test_ninth_key_is_refused(self):
         done = beamflame.run("dump", *["--name-by", "key"] * 9)

@@ -22,6 +22,7 @@ main(_Options) ->
             {'$logger_metadata$', #{application => shop, request_id => <<"F8x">>}},
             {big, maps:from_list([{key, 1} | [{N, N} || N <- lists:seq(1, 40)]])}
         ]},
+        {text, [{<<"t4">>, 7}, {"t5", #{<<"id">> => 8, id => 9}}]},
         {grown, fun() -> put('$process_label', grown()) end},
         {large, Large ++ [{process_name, {rabbit_reader, <<"peer">>}}]}
     ],

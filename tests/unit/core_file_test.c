@@ -321,7 +321,7 @@ static struct mappings *mappings_here(const struct core_file *core, const char *
                                       struct error *error)
 {
     struct parser *parser = parser_here();
-    struct mappings *mappings = mappings_of_core(core, parser, executable, error);
+    struct mappings *mappings = core_process_mappings(core, parser, executable, error);
 
     parser_release(parser);
     return mappings;

@@ -252,6 +252,37 @@ static void test_unfit_value_of_a_users_key_is_no_label(void **state)
         alone(b, "shop", FAKE_TUPLE(b->target, 3, atom(OK), atom(OTHER), fake_small(9))), "9");
 }
 
+static const char *after_other(struct bench *b, uint64_t key, uint64_t value)
+{
+    read_cache_init(&b->cache, b->vm.memory);
+    dictionary_names_begin(&b->names);
+    dictionary_names_visit_other(&b->names, key, value);
+    return b->info.label;
+}
+
+/* A text in double quotes is a binary for Elixir, and a list of characters for Erlang. */
+static void test_texts_are_keys(void **state)
+{
+    struct bench *b = *state;
+    struct error error;
+
+    assert_string_equal(after_other(b, binary(b, "t4"), fake_small(7)), "");
+    name_keys_add(&b->keys, "\"t4\"", &error);
+    name_keys_add(&b->keys, "<<\"gr\xc3\xbcn\">>", &error);
+    assert_string_equal(after_other(b, binary(b, "t4"), fake_small(7)), "7");
+    assert_string_equal(after_other(b, string(b, "t4"), fake_small(8)), "8");
+    assert_string_equal(after_other(b, binary(b, "gr\xc3\xbcn"), fake_small(9)), "9");
+    assert_string_equal(after_other(b, string(b, "gr\xfcn"), fake_small(9)), "");
+    assert_string_equal(after_other(b, binary(b, "t"), fake_small(7)), "");
+    assert_string_equal(after_other(b, binary(b, "t40"), fake_small(7)), "");
+    assert_string_equal(after_other(b, string(b, "t"), fake_small(7)), "");
+    assert_string_equal(after_other(b, string(b, "t40"), fake_small(7)), "");
+    assert_string_equal(after_other(b, fake_small(4), fake_small(7)), "");
+    assert_string_equal(after_other(b, FAKE_TUPLE(b->target, 1, atom(OK)), fake_small(7)), "");
+    assert_string_equal(after_other(b, 0x7777777777777772, fake_small(7)), "");
+    assert_string_equal(alone(b, "t4", fake_small(7)), "");
+}
+
 /* Keys of a dictionary are unique: a second entry is of a chain that is damaged or a circle. */
 static void test_key_is_read_once(void **state)
 {
@@ -286,6 +317,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_known_software_is_named, start, stop),
         cmocka_unit_test_setup_teardown(test_better_key_wins_in_any_order, start, stop),
         cmocka_unit_test_setup_teardown(test_unfit_value_of_a_users_key_is_no_label, start, stop),
+        cmocka_unit_test_setup_teardown(test_texts_are_keys, start, stop),
         cmocka_unit_test_setup_teardown(test_key_is_read_once, start, stop),
         cmocka_unit_test_setup_teardown(test_long_name_is_cut, start, stop),
     };

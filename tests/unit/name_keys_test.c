@@ -49,7 +49,7 @@ static void assert_no_key(const char *text)
 
     assert_int_equal(name_keys_add(&keys, text, &error), -1);
     assert_int_equal(error.code, ERROR_USAGE);
-    assert_non_null(strstr(error.text, "--name-by takes an atom"));
+    assert_non_null(strstr(error.text, "--name-by takes an atom or a text"));
     assert_int_equal(keys.count, 0);
 }
 
@@ -80,12 +80,44 @@ static void test_atoms_are_read_as_elixir_writes_them(void **state)
     assert_key("Elixir.Shop.Id", "Elixir.Shop.Id", 0);
 }
 
+static void assert_kind(const char *text, const char *atom, enum name_key_kind kind)
+{
+    struct name_keys keys = {0};
+    struct error error;
+
+    assert_int_equal(name_keys_add(&keys, text, &error), 0);
+    assert_string_equal(keys.keys[0].atom, atom);
+    assert_int_equal(keys.keys[0].kind, kind);
+}
+
+static void test_texts_are_keys_in_either_notation(void **state)
+{
+    struct name_keys keys = {0};
+    struct error error;
+
+    (void)state;
+    assert_kind("t4", "t4", NAME_KEY_ATOM);
+    assert_kind(":\"t4\"", "t4", NAME_KEY_ATOM);
+    assert_kind("\"t4\"", "t4", NAME_KEY_STRING);
+    assert_kind("\"a \\\"b\\\" /c\"/2", "a \"b\" /c", NAME_KEY_STRING);
+    assert_kind("<<\"t4\">>", "t4", NAME_KEY_BINARY);
+    assert_kind("<<\"gr\xc3\xbcn\"/utf8>>/id", "gr\xc3\xbcn", NAME_KEY_BINARY);
+    assert_int_equal(name_keys_add(&keys, "Shop/\"id\"", &error), 0);
+    assert_int_equal(keys.keys[0].kind, NAME_KEY_ATOM);
+    assert_int_equal(keys.keys[0].map_key_kind, NAME_KEY_STRING);
+    assert_string_equal(keys.keys[0].map_key, "id");
+}
+
 static void test_other_texts_are_refused(void **state)
 {
     static const char *const texts[] = {
-        "",      "/1",    "''",    ":",        "a/",   "a/0",  "a/256",        "a/-1",  "a/1x",
-        "a/1/2", "a/b/c", "a/b/1", "a b",      "'a",   "'a\\", "'\\n'",        "\"a\"", ":'a'",
-        "a:b",   "{a,b}", "'a'b",  "\xff\xfe", "a/ 1", "a//1", "a/4294967297",
+        "",           "/1",       "''",       ":",    "a/",
+        "a/0",        "a/256",    "a/-1",     "a/1x", "a/1/2",
+        "a/b/c",      "a/b/1",    "a b",      "'a",   "'a\\",
+        "'\\n'",      "\"a",      ":'a'",     "a:b",  "{a,b}",
+        "'a'b",       "\xff\xfe", "a/ 1",     "a//1", "a/4294967297",
+        "<<a>>",      "<<\"a\"",  "<<\"\">>", "\"\"", "\"a\"b",
+        "<<\"a\">>b",
     };
 
     (void)state;
@@ -129,6 +161,7 @@ int main(void)
         cmocka_unit_test(test_atoms_are_read_as_erlang_writes_them),
         cmocka_unit_test(test_atoms_are_read_as_elixir_writes_them),
         cmocka_unit_test(test_keys_of_maps_are_read_as_keys_are),
+        cmocka_unit_test(test_texts_are_keys_in_either_notation),
         cmocka_unit_test(test_other_texts_are_refused),
         cmocka_unit_test(test_atoms_have_the_length_that_the_vm_allows),
         cmocka_unit_test(test_number_of_keys_is_limited),

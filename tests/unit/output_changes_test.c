@@ -49,6 +49,15 @@ static void add(struct function_changes *changes, int side, stack_id stack, doub
         function_changes_add(changes, side, stack, weight, 1);
 }
 
+static struct function_change *list_of(const struct function_changes *changes,
+                                       const struct profile *profile, double scale,
+                                       enum comparison_sort sort, size_t *ret_count)
+{
+    const struct change_options options = {.scale = scale, .sort = sort};
+
+    return function_changes_list(changes, profile, &options, ret_count);
+}
+
 /* A function that is in a stack twice counts once; a function without a change is not listed. */
 static void test_function_twice_in_a_stack_counts_once(void **state)
 {
@@ -69,14 +78,15 @@ static void test_function_twice_in_a_stack_counts_once(void **state)
     add(&changes, 1, again, 2, 300);
     assert_true(changes.totals[0] == 800 && changes.totals[1] == 800);
     assert_true(changes.samples[0] == 400 && changes.samples[1] == 400);
-    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
+    list = list_of(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1); /* f is in every sample of both sides */
     assert_string_equal(list[0].name, "m:g/1");
     assert_true(list[0].total[0] == 200 && list[0].total[1] == 600 && list[0].change == 400);
     assert_true(list[0].self[0] == 0 && list[0].self[1] == 0);
-    assert_true(fabs(list[0].noise - 1.96 * 2 * 20) < 1e-9); /* from 100 and 300 samples */
+    /* Upper limits of 100 and 300 samples of weight 2: 121.6 and 335.9. */
+    assert_true(fabs(list[0].noise - 2 * hypot(21.6, 35.9)) < 0.5);
     free(list);
-    list = function_changes_list(&changes, p, 2, SORT_CHANGE, &count);
+    list = list_of(&changes, p, 2, SORT_CHANGE, &count);
     assert_int_equal(count, 2);
     found = find(list, count, "m:f/1");
     assert_ptr_equal(found, &list[0]);
@@ -98,9 +108,187 @@ static void test_value_of_several_samples_has_their_noise(void **state)
     (void)state;
     function_changes_add(&changes, 1, stack, 100, 100);
     assert_int_equal(changes.samples[1], 100);
-    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
+    list = list_of(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1);
-    assert_true(fabs(list[0].noise - 1.96 * sqrt(101)) < 1e-9); /* no sample may as well be one */
+    /* The upper limits are 121.6 of 100 samples, and 3.69 of none. */
+    assert_true(fabs(list[0].noise - hypot(21.6, 3.69)) < 0.1);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+static struct function_change *noise_of_one(struct function_changes *changes,
+                                            const struct profile *p,
+                                            const struct change_options *options)
+{
+    struct function_change *list;
+    size_t count;
+
+    list = function_changes_list(changes, p, options, &count);
+    assert_int_equal(count, 1);
+    return list;
+}
+
+/* Windows cover a tenth of the first side, and all of the second. Of a function with 9 hits of 2 in
+ * the second, the first may have had 3.69, of 20 each. The upper limit of 9 is 17.1. */
+static void test_side_without_samples_has_the_noise_of_its_own_windows(void **state)
+{
+    struct change_options options = {.scale = 1, .represents = {10, 1}};
+    struct profile *p = profile_new();
+    stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    struct function_changes changes = {0};
+    struct function_change *list;
+
+    (void)state;
+    add(&changes, 1, stack, 2, 9);
+    list = noise_of_one(&changes, p, &options);
+    assert_true(fabs(list[0].noise - hypot(3.69 * 20, 8.1 * 2)) < 0.5);
+    free(list);
+    options.represents[0] = 1;
+    list = noise_of_one(&changes, p, &options);
+    assert_true(fabs(list[0].noise - hypot(3.69 * 2, 8.1 * 2)) < 0.3);
+    free(list);
+    options.scale = 5;
+    list = noise_of_one(&changes, p, &options);
+    assert_true(fabs(list[0].noise - hypot(3.69 * 10, 8.1 * 2)) < 0.4);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+/* Of two recordings at other frequencies, a sample weighs what the others of its side weigh. */
+static void test_side_without_samples_has_the_weight_of_its_others(void **state)
+{
+    const struct change_options options = {.scale = 1};
+    struct profile *p = profile_new();
+    stack_id common = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    stack_id new = profile_stack(p, 0, small_frame(p, "m:g/1", "", FRAME_ERLANG, 2));
+    struct function_changes changes = {0};
+    const struct function_change *found;
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    add(&changes, 0, common, 10, 50);
+    add(&changes, 1, common, 1, 490);
+    add(&changes, 1, new, 1, 9);
+    list = function_changes_list(&changes, p, &options, &count);
+    found = find(list, count, "m:g/1");
+    assert_true(fabs(found->noise - hypot(3.69 * 10, 8.1)) < 0.4);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+/* Both sides have 400 samples, of which a function has 100 and 200. By weight, the upper limits are
+ * 121.6 and 229.7. By share, the variances are those of a binomial distribution, 75 and 100: as of
+ * 133 and 400 samples, whose upper limits are 157.9 and 441.2. The second total has an error
+ * of 41.2 of 400. */
+static void test_noise_of_shares_has_the_error_of_the_total(void **state)
+{
+    struct change_options options = {.scale = 1};
+    struct profile *p = profile_new();
+    stack_id f = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    stack_id g = profile_stack(p, 0, small_frame(p, "m:g/1", "", FRAME_ERLANG, 2));
+    struct function_changes changes = {0};
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    add(&changes, 0, f, 1, 100);
+    add(&changes, 0, g, 1, 300);
+    add(&changes, 1, f, 1, 200);
+    add(&changes, 1, g, 1, 200);
+    list = function_changes_list(&changes, p, &options, &count);
+    assert_true(fabs(find(list, count, "m:f/1")->noise - hypot(21.6, 29.7)) < 0.3);
+    free(list);
+    options.by_share = true;
+    list = function_changes_list(&changes, p, &options, &count);
+    assert_true(fabs(find(list, count, "m:f/1")->noise -
+                     hypot(hypot(100 * 24.6 / 133.3, 200 * 41.2 / 400), 100 * 41.2 / 400)) < 0.3);
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+enum { NOTED = 40 };
+
+/* Add a sample of 10 to each of 40 windows of a side, which cover a tenth of the time. The total is
+ * known to `half`. */
+static void add_windows(struct function_changes *changes, const struct profile *p, int side,
+                        stack_id stack, double half, struct change_options *options)
+{
+    const struct event_summary summary = {.event = 1,
+                                          .hits = NOTED,
+                                          .span_ns = 10000000000,
+                                          .covered_ns = 1000000000,
+                                          .windows = NOTED,
+                                          .sums = {400},
+                                          .errors = {(uint64_t)(half / 1.96)}};
+
+    for (uint64_t i = 0; i < NOTED; i++) {
+        const struct sample sample = {.time = i * 250000000, .stack = stack, .values = {10}};
+
+        function_changes_note(changes, p, side, &sample, 0);
+        function_changes_add(changes, side, stack, 10, 1);
+    }
+    options->covers[side] = row_cover_of(&changes->wholes[side], &summary, 0, false);
+    options->represents[side] = 10;
+}
+
+/* By weight, a function that has all of both sides is as sure as the totals: 196 and 294. By share,
+ * there is no change. Where the total of a side is unknown, so is the change. */
+static void test_noise_has_the_errors_of_both_totals(void **state)
+{
+    struct change_options options = {.scale = 0.5};
+    struct profile *p = profile_new();
+    stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    struct function_changes changes = {0};
+    struct function_change *list;
+
+    (void)state;
+    add_windows(&changes, p, 0, stack, 196 * 2, &options);
+    add_windows(&changes, p, 1, stack, 294, &options);
+    list = noise_of_one(&changes, p, &options);
+    assert_true(fabs(list[0].change - 200) < 1e-9);
+    assert_true(fabs(list[0].noise - hypot(196, 294)) < 2);
+    free(list);
+    options.by_share = true;
+    list = noise_of_one(&changes, p, &options);
+    assert_true(fabs(list[0].noise - 200 * 294.0 / 400) < 1);
+    free(list);
+    options.by_share = false;
+    options.covers[1].half = NAN;
+    list = noise_of_one(&changes, p, &options);
+    assert_true(isinf(list[0].noise));
+    free(list);
+    function_changes_free(&changes);
+    profile_free(p);
+}
+
+/* Two samples of one hit, of 30 and 10, are one of 40 for the functions that both have. Of 9 such
+ * hits the upper limit is 17.1, and the other side may have had 3.69 samples of 20. */
+static void test_parts_of_a_hit_have_the_noise_of_one_sample(void **state)
+{
+    const struct change_options options = {.scale = 1, .represents = {1, 1}};
+    struct profile *p = profile_new();
+    stack_id stack = profile_stack(p, 0, small_frame(p, "m:f/1", "", FRAME_ERLANG, 1));
+    struct function_changes changes = {.wholes = {{.has_parts = true}, {.has_parts = true}}};
+    struct sample parts[2] = {{.process = 1, .values = {30}}, {.process = 1, .values = {10}}};
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    parts[0].stack = profile_stack(p, stack, small_frame(p, "[waiting]", "", FRAME_MARK, 0));
+    parts[1].stack = profile_stack(p, stack, small_frame(p, "[runnable]", "", FRAME_MARK, 0));
+    for (int i = 0; i < 18; i++) {
+        parts[i % 2].time = (uint64_t)(i / 2) * 1000000;
+        function_changes_note(&changes, p, 1, &parts[i % 2], 0);
+        function_changes_add(&changes, 1, parts[i % 2].stack, (double)parts[i % 2].values[0], 1);
+    }
+    list = function_changes_list(&changes, p, &options, &count);
+    assert_true(fabs(find(list, count, "m:f/1")->noise - hypot(8.1 * 40, 3.69 * 20)) < 3);
+    assert_true(fabs(find(list, count, "[waiting]")->noise - hypot(8.1 * 30, 3.69 * 30)) < 3);
     free(list);
     function_changes_free(&changes);
     profile_free(p);
@@ -118,7 +306,7 @@ static void test_release_is_a_negative_change(void **state)
     add(&changes, 0, stack, 5, 2);
     add(&changes, 1, stack, -3, 1);
     assert_true(changes.totals[1] == 3);
-    list = function_changes_list(&changes, p, 1, SORT_CHANGE, &count);
+    list = list_of(&changes, p, 1, SORT_CHANGE, &count);
     assert_int_equal(count, 1);
     assert_true(list[0].change == -13);
     free(list);
@@ -207,9 +395,9 @@ static void test_change_beyond_the_noise_is_listed(void **state)
     (void)state;
     assert_table(SORT_CHANGE,
                  "        before           after          change           noise  without callees\n"
-                 "      160.0 ms               0       -160.0 ms         80.8 ms               0  "
+                 "      160.0 ms               0       -160.0 ms        106.4 ms               0  "
                  "proc_lib:init_p/5\n"
-                 "      120.0 ms               0       -120.0 ms         70.7 ms       -120.0 ms  "
+                 "      120.0 ms               0       -120.0 ms         96.8 ms       -120.0 ms  "
                  "erlang:+/2\n\n2 functions have not changed by more than chance explains\n");
 }
 
@@ -219,7 +407,7 @@ static void test_table_can_be_sorted_by_self(void **state)
     (void)state;
     assert_table(SORT_SELF,
                  "        before           after          change           noise    with callees\n"
-                 "      120.0 ms               0       -120.0 ms         70.7 ms       -120.0 ms  "
+                 "      120.0 ms               0       -120.0 ms         96.8 ms       -120.0 ms  "
                  "erlang:+/2\n\n1 function has not changed by more than chance explains\n");
 }
 
@@ -238,7 +426,7 @@ static void test_list_can_be_sorted_by_total(void **state)
     add(&changes, 1, steady, 10, 101);
     add(&changes, 0, changed, 10, 50);
     for (int sort = SORT_CHANGE; sort <= SORT_TOTAL; sort++) {
-        list = function_changes_list(&changes, p, 1, (enum comparison_sort)sort, &count);
+        list = list_of(&changes, p, 1, (enum comparison_sort)sort, &count);
         assert_int_equal(count, 2);
         assert_string_equal(list[0].name, sort == SORT_TOTAL ? "m:steady/1" : "m:changed/1");
         free(list);
@@ -320,6 +508,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_function_twice_in_a_stack_counts_once),
+        cmocka_unit_test(test_side_without_samples_has_the_noise_of_its_own_windows),
+        cmocka_unit_test(test_side_without_samples_has_the_weight_of_its_others),
+        cmocka_unit_test(test_noise_of_shares_has_the_error_of_the_total),
+        cmocka_unit_test(test_noise_has_the_errors_of_both_totals),
+        cmocka_unit_test(test_parts_of_a_hit_have_the_noise_of_one_sample),
         cmocka_unit_test(test_release_is_a_negative_change),
         cmocka_unit_test(test_value_of_several_samples_has_their_noise),
         cmocka_unit_test(test_scale_makes_durations_or_totals_equal),

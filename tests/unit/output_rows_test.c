@@ -110,7 +110,9 @@ static struct event_summary in_windows(const struct load *load)
 
 static char *text_of(struct load *load, int fd, const struct output_format *format)
 {
-    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", NULL};
+    const char *event = profile_text(load->small.profile,
+                                     profile_get_event(load->small.profile, load->event)->name);
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, event, NULL};
     size_t size;
     char *text = output_of_fd(fd, format, &settings, &size);
 
@@ -333,6 +335,123 @@ static void test_graph_has_intervals_and_numbers_of_samples(void **state)
     assert_row(text, ", \"samples\"=400, \"plus_minus\"=28134];\n");
     assert_row(text, "\"log\" [tooltip=\"sends: count 0 times +- 3,514, 0 samples\\n"
                      "receives: count 574,647 times +- 25,115, 600 samples\"];\n");
+}
+
+/* Append the parts of a hit of sched: 70 us waiting and 30 us in the run queue. */
+static void schedule(struct load *load, int window, stack_id stack)
+{
+    struct profile *p = load->small.profile;
+    struct sample sample = {
+        .time = small_header.start_monotonic + (uint64_t)window * 250000000,
+        .event = load->event,
+        .process = load->senders[0],
+        .peer = load->senders[1],
+        .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE,
+    };
+    struct error error;
+
+    sample.stack = profile_stack(p, stack, small_frame(p, "[waiting]", "", FRAME_MARK, 0));
+    sample.status = STATUS_WAITING;
+    sample.values[SCHED_WAIT] = 70000;
+    sample.values[SCHED_COUNT] = 1;
+    assert_int_equal(recording_append(load->writer, p, &sample, &error), 0);
+    sample.stack = profile_stack(p, stack, small_frame(p, "[runnable]", "", FRAME_MARK, 0));
+    sample.status = STATUS_RUNNABLE;
+    sample.values[SCHED_WAIT] = sample.values[SCHED_DELAY] = 30000;
+    sample.values[SCHED_COUNT] = 0;
+    assert_int_equal(recording_append(load->writer, p, &sample, &error), 0);
+    load->small.totals.samples += 2;
+}
+
+/* The two parts of a hit are one sample of all rows that have both. */
+static void test_parts_of_a_hit_are_one_sample(void **state)
+{
+    const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "sched", NULL};
+    struct load load;
+    struct event_summary summary;
+    char *text, *table;
+    size_t size;
+
+    (void)state;
+    load_begin(&load, 0);
+    load.event = event_define(load.small.profile, EVENT_SCHED);
+    for (int window = 0; window < WINDOWS; window++)
+        schedule(&load, window, load.stacks[0]);
+    summary = in_windows(&load);
+    summary.hits = WINDOWS;
+    summary.sums[SCHED_WAIT] = WINDOWS * 4000000;
+    text = output_of_fd(load_finish(&load, &summary), &text_format, &settings, &size);
+    profile_free(load.small.profile);
+    assert_row(text, "\nevent sched: 40 samples, 40 hits, ");
+    table = table_of(text, "\ncall sites of sched by wait\n");
+    assert_row(table, "100.0 %         40 samples  a:send/1\n");
+    free(table);
+    table = table_of(text, "\nfunctions of sched by wait, of 160.0 ms\n");
+    assert_row(table, "       40  a:send/1\n");
+    assert_row(table, "       40  [waiting]\n");
+    assert_row(table, "       40  [runnable]\n");
+    free(table);
+    assert_row(text, "\na:send/1: 160.0 ms +- ");
+    assert_row(text, ", 100.0 %, 40 samples\n");
+    free(text);
+}
+
+/* Append a sweep that reads 10 of 100 processes: 7 wait, 2 are idle, 1 is suspended. */
+static void sweep(struct load *load, int number)
+{
+    for (int i = 0; i < 10; i++) {
+        struct sample sample = {
+            .time = small_header.start_monotonic + (uint64_t)number * 250000000,
+            .event = load->event,
+            .process = load->rare[i],
+            .stack = load->stacks[i < 7   ? 0
+                                  : i < 9 ? 1
+                                          : 2],
+            .status = i < 7   ? STATUS_WAITING
+                      : i < 9 ? STATUS_IDLE
+                              : STATUS_SUSPENDED,
+            .values = {[WALL_TIME] = 2500000000, [WALL_COUNT] = 1},
+            .flags = SAMPLE_ERLANG | SAMPLE_COMPLETE,
+        };
+        struct error error;
+
+        assert_int_equal(recording_append(load->writer, load->small.profile, &sample, &error), 0);
+        load->small.totals.samples++;
+    }
+}
+
+/* Of 400 readings, a tenth of the population, 280 are waiting: 8.7 is the standard error, the root
+ * of 280 * 0.3 * 0.9. With Student's t of 40 windows, the interval is 17.9 readings of 2.5 s. */
+static void test_rows_of_sweeps_have_intervals(void **state)
+{
+    struct load load;
+    struct event_summary summary;
+    char *text, *table;
+
+    (void)state;
+    load_begin(&load, 0);
+    load.event = event_define(load.small.profile, EVENT_WALL);
+    for (int number = 0; number < WINDOWS; number++)
+        sweep(&load, number);
+    summary = in_windows(&load);
+    summary.hits = WINDOWS * 10;
+    summary.covered_ns = summary.span_ns / 10;
+    summary.sums[WALL_TIME] = WINDOWS * 10 * 2500000000;
+    summary.sums[WALL_COUNT] = WINDOWS * 10;
+    summary.errors[WALL_TIME] = summary.errors[WALL_COUNT] = 0;
+    text = text_of(&load, load_finish(&load, &summary), &text_format);
+    assert_row(text,
+               "\nevent wall: 400 samples, 40 sweeps, each read 10 of 100 processes on average "
+               "(10.0 %)\n");
+    table = table_of(text, "\nstatus of wall by time\n");
+    assert_row(table, "         700.0 s +- 44.7 s           70.0 %        280 samples  waiting\n");
+    free(table);
+    table = table_of(text, "\ncall sites, without idle processes, of wall by time\n");
+    assert_row(table, "         700.0 s +- 44.7 s           87.5 %        280 samples  a:send/1\n");
+    free(table);
+    assert_row(
+        text,
+        "       700.0 s +- 44.7 s           87.5 %        700.0 s  87.5 %       280  a:send/1\n");
     free(text);
 }
 
@@ -344,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_rows_of_all_hits_are_exact),
         cmocka_unit_test(test_functions_of_the_report_have_intervals),
         cmocka_unit_test(test_graph_has_intervals_and_numbers_of_samples),
+        cmocka_unit_test(test_parts_of_a_hit_are_one_sample),
+        cmocka_unit_test(test_rows_of_sweeps_have_intervals),
         cmocka_unit_test(test_table_names_the_value_that_it_is_sorted_by),
     };
 

@@ -197,7 +197,7 @@ static void test_share_of_a_sweep_has_equal_chance_for_all(void **state)
     static const struct {
         double share;
         int sweeps;
-    } cases[] = {{0.1, 1000}, {0.02, 5000}};
+    } cases[] = {{0.1, 4000}, {0.02, 20000}};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -206,10 +206,29 @@ static void test_share_of_a_sweep_has_equal_chance_for_all(void **state)
         open_bench(&bench, 999);
         for (int n = 0; n < cases[i].sweeps; n++)
             sweep_share(&bench, cases[i].share);
-        assert_in_range(bench.visits, 97000, 103000);
+        assert_in_range(bench.visits, 388000, 412000);
         assert_in_range(bench.reds / (uint64_t)bench.visits, 490, 510);
         close_bench(&bench);
     }
+}
+
+/* Else all recordings of a node would begin with the same processes, and have the same error. */
+static void test_sweeps_choose_other_processes_each_time(void **state)
+{
+    uint64_t sums[2][10];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct bench bench;
+
+        open_bench(&bench, 999);
+        for (int n = 0; n < 10; n++) {
+            sweep_share(&bench, 0.1);
+            sums[i][n] = bench.reds;
+        }
+        close_bench(&bench);
+    }
+    assert_memory_not_equal(sums[0], sums[1], sizeof(sums[0]));
 }
 
 /* A process that has left its slot, or cannot be read, counts as gone, and hides no other
@@ -447,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_each_process_is_visited_once),
         cmocka_unit_test(test_only_requested_processes_are_visited),
         cmocka_unit_test(test_share_of_a_sweep_has_equal_chance_for_all),
+        cmocka_unit_test(test_sweeps_choose_other_processes_each_time),
         cmocka_unit_test(test_process_that_left_its_slot_counts_as_gone),
         cmocka_unit_test(test_stack_of_a_running_process_is_not_read),
         cmocka_unit_test(test_process_that_runs_between_all_reads_counts_as_torn),

@@ -342,6 +342,134 @@ static void test_exact_and_unknown_rows_are_told_apart(void **state)
     row_whole_free(&whole);
 }
 
+/* The two parts of one hit are one sample, with the sum of both. */
+static void test_parts_of_a_hit_count_as_one_sample(void **state)
+{
+    const struct sample parts[] = {
+        {.time = 5, .process = 1, .thread = 1, .event = 1, .values = {30}},
+        {.time = 5, .process = 1, .thread = 1, .event = 1, .values = {10}},
+        {.time = 5, .process = 2, .thread = 1, .event = 1, .values = {7}},
+        {.time = 6, .process = 2, .thread = 1, .event = 1, .values = {0}},
+        {.time = 6, .process = 2, .thread = 1, .event = 1, .values = {2}},
+        {.time = 7, .values = {1}},
+        {.time = 7, .values = {1}},
+    };
+    struct row_whole whole = {.has_parts = true};
+    struct row_sum rows[2] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        struct row_part part = row_whole_add(&whole, &parts[i], 0);
+
+        row_interval_add(&rows[i < 2 ? 0 : 1], &whole, &part);
+    }
+    assert_int_equal(whole.sum.samples, 5);
+    assert_true(whole.sum.chance == 40 * 40 + 7 * 7 + 2 * 2 + 1 + 1);
+    assert_int_equal(rows[0].samples, 1);
+    assert_true(rows[0].chance == 40 * 40);
+    assert_int_equal(rows[1].samples, 4);
+    assert_int_equal(rows[1].value, 11);
+    row_whole_free(&whole);
+}
+
+/* ---- sweeps ---- */
+
+enum { PROCESSES = 1000, STATES = 4, SWEEPS = 80, SWEEP_NS = 50000000 };
+
+/* Sweeps over processes of which each has a state, `per_mille` of them each. A sweep reads `read`
+ * of them, chosen without replacement. If `changes`, each process has a new state at each sweep. */
+struct swept {
+    int per_mille[STATES];
+    int read;
+    bool changes, is_selected;
+};
+
+/* Choose processes of a sweep, and add them to the rows of their states. */
+static void sweep(const struct swept *swept, int number, struct row_whole *whole,
+                  struct row_sum rows[STATES], uint64_t *random)
+{
+    int left = swept->read;
+
+    for (int process = 0; process < PROCESSES; process++) {
+        struct sample sample = {.time = (uint64_t)number * SWEEP_NS,
+                                .process = (process_id)process + 1,
+                                .values = {(uint64_t)SWEEP_NS * PROCESSES / (uint64_t)swept->read}};
+        int place = swept->changes ? (int)(uniform(random) * PROCESSES) : process, state = 0;
+        struct row_part part;
+
+        if (uniform(random) * (PROCESSES - process) >= left)
+            continue;
+        left--;
+        for (; place >= swept->per_mille[state]; state++)
+            place -= swept->per_mille[state];
+        if (swept->is_selected && state)
+            continue;
+        part = row_whole_add(whole, &sample, 0);
+        row_interval_add(&rows[state], whole, &part);
+    }
+}
+
+/* Return the average half of the first state's interval, as a part of the truth. At least 90 % of
+ * the intervals hold the truth. */
+static double check_sweeps(const struct swept *swept)
+{
+    int held[STATES] = {0}, shown[STATES] = {0};
+    double width = 0;
+    uint64_t random = 17;
+
+    for (int run = 0; run < RUNS; run++) {
+        const struct event_summary summary = {.event = 1,
+                                              .span_ns = (uint64_t)SWEEPS * SWEEP_NS,
+                                              .covered_ns = (uint64_t)SWEEPS * SWEEP_NS /
+                                                            PROCESSES * (uint64_t)swept->read};
+        struct row_whole whole = {0};
+        struct row_sum rows[STATES] = {{0}};
+        struct row_cover cover;
+
+        for (int number = 0; number < SWEEPS; number++)
+            sweep(swept, number, &whole, rows, &random);
+        cover = row_cover_of_sweeps(&whole, &summary, 0, swept->is_selected);
+        for (int state = 0; state < (swept->is_selected ? 1 : STATES); state++) {
+            double truth = (double)SWEEPS * SWEEP_NS * swept->per_mille[state];
+            double half = row_half(&rows[state], &whole, &cover);
+
+            if (row_is_chance(&rows[state], &cover, half))
+                continue;
+            shown[state]++;
+            held[state] += fabs((double)rows[state].value - truth) <= half;
+            width += state ? 0 : half / truth;
+        }
+        row_whole_free(&whole);
+    }
+    assert_int_equal(shown[0], RUNS);
+    for (int state = 0; state < STATES; state++)
+        if (held[state] < 0.9 * shown[state])
+            fail_msg("state %d: %d of %d intervals hold the truth", state, held[state],
+                     shown[state]);
+    return width / RUNS;
+}
+
+/* A sweep of a tenth: 400 of 8,000 readings are in the state, so its share is known within 2
+ * sqrt(0.95 / 400), a tenth. Half of the processes: the same with 2,000 readings, times sqrt(0.5).
+ */
+static void test_intervals_of_sweeps_hold_the_truth(void **state)
+{
+    double tenth, half, all, selected;
+
+    (void)state;
+    tenth = check_sweeps(&(struct swept){.per_mille = {50, 150, 795, 5}, .read = 100});
+    half = check_sweeps(&(struct swept){.per_mille = {50, 150, 795, 5}, .read = 500});
+    all = check_sweeps(&(struct swept){.per_mille = {50, 150, 795, 5}, .read = PROCESSES});
+    check_sweeps(&(struct swept){.per_mille = {50, 150, 795, 5}, .read = 100, .changes = true});
+    selected = check_sweeps(
+        &(struct swept){.per_mille = {50, 150, 795, 5}, .read = 100, .is_selected = true});
+    assert_true(tenth > 0.09 && tenth < 0.16);
+    assert_true(half > 0.02 && half < 0.05);
+    assert_true(selected > 0.09 && selected < 0.17);
+    /* Each process was read: what remains is the rule of three, of 80 * 50 readings. */
+    assert_true(fabs(all - 3.69 / 4000) < 1e-4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +480,8 @@ int main(void)
         cmocka_unit_test(test_rows_of_few_samples_or_windows_are_chance),
         cmocka_unit_test(test_exact_samples_beside_windows_are_not_sure),
         cmocka_unit_test(test_exact_and_unknown_rows_are_told_apart),
+        cmocka_unit_test(test_parts_of_a_hit_count_as_one_sample),
+        cmocka_unit_test(test_intervals_of_sweeps_hold_the_truth),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How sure a sum is, of an event whose probes were attached in windows
+ * How sure a sum is, of an event whose probes were attached in windows, or of sweeps over processes
  * (src/profile/event_summary.h). Half of a 95 % interval is NaN if it is unknown.
  */
 

@@ -44,9 +44,15 @@ export function showCounted(place, counted, { name, unit }) {
     place.hidden = !counted;
     if (counted)
         place.textContent = `event ${counted.event}: ${name} ${sumText(counted, unit)}, `
-            + `from ${numberText(counted.hits)} hits in `
-            + `${percentText(counted.share, 1)} of the time`
+            + fromText(counted)
             + (isSure(counted) ? "" : " (windows are too few or too short: raise --budget or record longer)");
+}
+
+/** @param {Counted} counted */
+function fromText({ event, hits, share, windows }) {
+    return event === "wall"
+        ? `from ${numberText(windows)} sweeps that read ${percentText(share, 1)} of the processes`
+        : `from ${numberText(hits)} hits in ${percentText(share, 1)} of the time`;
 }
 
 /**

@@ -35,9 +35,11 @@ function countedText(counted, tree) {
         return "";
     const unit = unitOf(tree), { event, share, windows } = counted;
 
-    return `; ${event} in all: ${sumText(counted, unit)}, `
-        + `${percentText(share, 1)} of the time covered in ${numberText(windows)} `
-        + `window${windows === 1 ? "" : "s"}`;
+    const cover = event === "wall"
+        ? `${percentText(share, 1)} of the processes read in ${numberText(windows)} sweep`
+        : `${percentText(share, 1)} of the time covered in ${numberText(windows)} window`;
+
+    return `; ${event} in all: ${sumText(counted, unit)}, ${cover}${windows === 1 ? "" : "s"}`;
 }
 
 /**

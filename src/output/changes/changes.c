@@ -8,7 +8,9 @@
 
 #include "output/changes/function_changes.h"
 #include "output/idle.h"
+#include "output/rows.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
 #include "util/utf8.h"
@@ -19,6 +21,7 @@ struct changes {
     FILE *file;
     struct output_source source;
     struct weight weight;
+    bool has_windows; /* the weight is a value of an event that was counted */
     struct function_changes functions;
 };
 
@@ -37,6 +40,11 @@ static void *changes_begin(FILE *file, const struct output_source *source, struc
     changes->file = file;
     changes->source = *source;
     changes->weight = weight_with_unit(source, source->event);
+    for (int side = 0; side < 2; side++) {
+        changes->has_windows |= source->comparison->sides[side].summary &&
+                                !changes->weight.is_one && !changes->weight.is_metric;
+        changes->functions.wholes[side].has_parts = event_is_sched(source->profile, source->event);
+    }
     return changes;
 }
 
@@ -48,6 +56,9 @@ static int changes_sample(void *state, const struct sample *sample, struct error
     double weight = (double)sample_weight(&changes->weight, sample);
 
     (void)error;
+    if (changes->has_windows)
+        function_changes_note(&changes->functions, source->profile, side, sample,
+                              changes->weight.value);
     function_changes_add(&changes->functions, side, sample->stack,
                          sample->flags & SAMPLE_RELEASE ? -weight : weight,
                          counts_samples(&changes->weight) ? (uint64_t)weight : 1);
@@ -146,6 +157,26 @@ static void put_functions(const struct changes *changes, const struct function_c
             count - clear == 1 ? "function has" : "functions have");
 }
 
+/* What is known of the totals of a side. */
+static void set_cover(const struct changes *changes, int side, bool is_part,
+                      struct change_options *options)
+{
+    const struct output_source *source = &changes->source;
+    const struct event_summary *summary = source->comparison->sides[side].summary;
+    const struct function_changes *functions = &changes->functions;
+    struct row_cover *cover = &options->covers[side];
+    double seen;
+
+    if (!summary || !changes->has_windows)
+        return;
+    *cover = rows_cover_by(source->profile, summary, source->event, changes->weight.value,
+                           &functions->wholes[side], is_part);
+    seen = cover->is_known && !is_part ? 1 - cover->unsampled : 0;
+    if (summary->hits == 0 && summary->span_ns)
+        seen = (double)summary->covered_ns / (double)summary->span_ns;
+    options->represents[side] = seen > 0 ? 1 / seen : 0;
+}
+
 static int changes_finish(void *state, const struct recording_totals *totals, struct error *error)
 {
     struct changes *changes = state;
@@ -155,11 +186,17 @@ static int changes_finish(void *state, const struct recording_totals *totals, st
     (void)error;
     if (totals) {
         const struct comparison *comparison = changes->source.comparison;
-        double scale = comparison_scale(comparison, changes->functions.totals);
+        struct change_options options = {
+            .scale = comparison_scale(comparison, changes->functions.totals),
+            .sort = comparison->sort,
+            .by_share = comparison->per == PER_TOTAL,
+        };
 
-        list = function_changes_list(&changes->functions, changes->source.profile, scale,
-                                     comparison->sort, &count);
-        put_head(changes, totals, scale);
+        for (int side = 0; side < 2; side++)
+            set_cover(changes, side, totals->left_out > 0, &options);
+        list =
+            function_changes_list(&changes->functions, changes->source.profile, &options, &count);
+        put_head(changes, totals, options.scale);
         put_functions(changes, list, count);
         free(list);
     }

@@ -33,7 +33,8 @@ struct comparison_side {
     const char *name;
     struct recording_header header; /* of the original recording */
     struct recording_totals totals;
-    uint64_t from_ms, to_ms; /* since the start of the combined recording */
+    const struct event_summary *summary; /* of the event that is compared; NULL: none */
+    uint64_t from_ms, to_ms;             /* since the start of the combined recording */
 };
 
 struct comparison {

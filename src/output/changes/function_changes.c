@@ -9,25 +9,65 @@
 #include "util/confidence.h"
 #include "util/intern.h"
 
+static struct function_sums *sums_of(struct function_changes *changes, int side, stack_id stack)
+{
+    changes->stacks = xgrow(changes->stacks, &changes->room, stack, sizeof(*changes->stacks));
+    return &changes->stacks[stack][side];
+}
+
+static void add_sums(struct function_sums *to, const struct function_sums *sums)
+{
+    to->weight += sums->weight;
+    to->size += sums->size;
+    to->squares += sums->squares;
+    to->samples += sums->samples;
+}
+
 void function_changes_add(struct function_changes *changes, int side, stack_id stack, double weight,
                           uint64_t samples)
 {
-    struct function_sums *sums;
+    const struct function_sums sums = {.weight = weight,
+                                       .size = fabs(weight),
+                                       .squares = weight * weight / (double)samples,
+                                       .samples = samples};
 
-    changes->stacks = xgrow(changes->stacks, &changes->room, stack, sizeof(*changes->stacks));
-    sums = &changes->stacks[stack][side];
-    sums->weight += weight;
-    sums->squares += weight * weight / (double)samples;
-    sums->samples += samples;
+    add_sums(sums_of(changes, side, stack), &sums);
+    add_sums(&changes->all[side], &sums);
     changes->totals[side] += fabs(weight);
     changes->samples[side] += samples;
 }
 
+void function_changes_note(struct function_changes *changes, const struct profile *profile,
+                           int side, const struct sample *sample, uint32_t value)
+{
+    struct row_whole *whole = &changes->wholes[side];
+    bool is_of_hit = row_whole_has_hit(whole, sample);
+    const struct sample before = whole->last;
+    struct row_part part = row_whole_add(whole, sample, value);
+
+    if (is_of_hit) { /* (a + b)^2 is 2ab more than the squares of both */
+        stack_id both = profile_common_stack(profile, before.stack, sample->stack);
+        double shared = 2 * (double)before.values[value] * (double)sample->values[value];
+
+        sums_of(changes, side, both)->shared += shared;
+        changes->all[side].shared += shared;
+    }
+    part.hit = 0; /* parts of one hit are in different stacks */
+    if (part.value)
+        row_cells_add(&changes->cells[side], sample->stack, &part);
+}
+
 void function_changes_free(struct function_changes *changes)
 {
+    for (int side = 0; side < 2; side++) {
+        row_whole_free(&changes->wholes[side]);
+        row_cells_free(&changes->cells[side]);
+    }
     free(changes->stacks);
     *changes = (struct function_changes){0};
 }
+
+/* ---- functions ---- */
 
 struct function_key {
     string_id symbol;
@@ -36,24 +76,28 @@ struct function_key {
 
 struct compared_function {
     struct function_sums self[2], total[2];
-    stack_id seen; /* the last stack that was added: recursion counts once */
+    struct row_sum rows[2]; /* of what the list is for */
+    stack_id seen;          /* the last stack that was added: recursion counts once */
+    uint64_t cell;          /* the last cell that was added */
     frame_id frame;
 };
 
 struct compared_functions {
     const struct profile *profile;
+    const struct change_options *options;
+    struct row_cover covers[2]; /* of `wholes` */
+    struct row_whole wholes[2];
     struct intern keys;
     struct compared_function *list; /* by id of the key - 1 */
     size_t room;
+    int side;       /* whose cells are added */
+    uint64_t cells; /* so far */
 };
 
-static void add_sums(struct function_sums to[2], const struct function_sums sums[2])
+static void add_both(struct function_sums to[2], const struct function_sums sums[2])
 {
-    for (int side = 0; side < 2; side++) {
-        to[side].weight += sums[side].weight;
-        to[side].squares += sums[side].squares;
-        to[side].samples += sums[side].samples;
-    }
+    for (int side = 0; side < 2; side++)
+        add_sums(&to[side], &sums[side]);
 }
 
 static struct compared_function *function_of(struct compared_functions *functions, frame_id id)
@@ -74,40 +118,136 @@ static void add_stack(struct compared_functions *functions, stack_id stack,
         struct compared_function *function = function_of(functions, node->frame);
 
         if (id == stack)
-            add_sums(function->self, sums);
-        if (function->seen != stack)
-            add_sums(function->total, sums);
+            add_both(function->self, sums);
+        if (function->seen != stack) {
+            add_both(function->total, sums);
+            for (int side = 0; side < 2; side++)
+                function->total[side].squares += sums[side].shared;
+        }
         function->seen = stack;
         id = node->parent;
     }
 }
 
-/* Return half of the 95 % interval of the difference of the sides. The sides are independent, and
- * the number of samples of each varies by about its square root. A side without samples might as
- * well have had one: it gets the variance of an average sample of the other side. */
-static double noise_of(const struct function_sums total[2], double scale)
+static void add_cell(void *context, uint32_t stack, const struct row_part *part)
 {
-    double before = total[0].squares * scale * scale, after = total[1].squares;
-    double one_before = total[0].samples ? before / (double)total[0].samples : 0;
-    double one_after = total[1].samples ? after / (double)total[1].samples : 0;
+    struct compared_functions *functions = context;
+    bool is_self = functions->options->sort == SORT_SELF;
+    int side = functions->side;
 
-    return NORMAL_95_PERCENT * sqrt((before ? before : one_after) + (after ? after : one_before));
+    functions->cells++;
+    for (stack_id id = stack; id;) {
+        const struct stack_node *node = profile_get_stack(functions->profile, id);
+        struct compared_function *function = function_of(functions, node->frame);
+
+        if (function->cell != functions->cells)
+            row_interval_add(&function->rows[side], &functions->wholes[side], part);
+        function->cell = functions->cells;
+        id = is_self ? 0 : node->parent;
+    }
 }
 
-static struct function_change change_of(const struct profile *profile,
-                                        const struct compared_function *function, double scale,
-                                        enum comparison_sort sort)
+/* ---- noise ---- */
+
+/* Half of the interval of a side's weight, as if each sample came by itself; of its share, times
+ * the total, in `by_share`. */
+static double half_by_chance(const struct function_sums *sums, const struct function_sums *all,
+                             bool by_share)
+{
+    double variance = sums->squares, share = all->size > 0 ? sums->size / all->size : 0, count;
+
+    if (by_share)
+        variance += share * (share * (all->squares + all->shared) - 2 * sums->squares);
+    if (variance <= 0)
+        return 0;
+    count = sums->size * sums->size / variance;
+    return sums->size * poisson_half_width(count) / count;
+}
+
+static double mean_weight(const struct function_sums *sums)
+{
+    return sums->samples ? sums->size / (double)sums->samples : 0;
+}
+
+/* Half of the interval of a side without samples of a function, which the other side has. */
+static double half_of_none(const struct function_changes *changes, int side,
+                           const struct function_sums *other, const struct change_options *options)
+{
+    double own = options->represents[side], of_other = options->represents[!side];
+
+    if (own <= 0 || of_other <= 0) {
+        own = mean_weight(&changes->all[side]);
+        of_other = mean_weight(&changes->all[!side]);
+    }
+    return poisson_half_width(0) * mean_weight(other) *
+           (own > 0 && of_other > 0 ? own / of_other : 1);
+}
+
+static double half_of_side(const struct function_changes *changes,
+                           const struct compared_functions *functions,
+                           const struct compared_function *function, int side)
+{
+    const struct change_options *options = functions->options;
+    const struct function_sums *sums =
+        options->sort == SORT_SELF ? function->self : function->total;
+    struct row_cover cover = functions->covers[side];
+    double half, by_windows;
+
+    if (!sums[side].samples)
+        return half_of_none(changes, side, &sums[!side], options);
+    half = half_by_chance(&sums[side], &changes->all[side], options->by_share);
+    if (!cover.is_known)
+        return half;
+    if (options->by_share)
+        cover.half = 0;
+    by_windows = row_half(&function->rows[side], &functions->wholes[side], &cover);
+    return isnan(by_windows) ? INFINITY : fmax(half, by_windows);
+}
+
+/* The error of the second total, as a part of it. */
+static double error_of_total(const struct function_changes *changes,
+                             const struct change_options *options)
+{
+    const struct row_cover *cover = &options->covers[1];
+    const struct function_sums *all = &changes->all[1];
+
+    if (all->size <= 0)
+        return 0;
+    if (!cover->is_known || cover->is_selected)
+        return half_by_chance(all, all, false) / all->size;
+    return isnan(cover->half) ? INFINITY : cover->half / all->size;
+}
+
+/* Return half of the 95 % interval of the difference of the sides, which are independent. */
+static double noise_of(const struct function_changes *changes,
+                       const struct compared_functions *functions,
+                       const struct compared_function *function, double change)
+{
+    const struct change_options *options = functions->options;
+    double noise = hypot(options->scale * half_of_side(changes, functions, function, 0),
+                         half_of_side(changes, functions, function, 1));
+
+    return options->by_share ? hypot(noise, change * error_of_total(changes, options)) : noise;
+}
+
+static struct function_change change_of(const struct function_changes *changes,
+                                        const struct compared_functions *functions,
+                                        const struct compared_function *function)
 {
     const struct function_sums *self = function->self, *total = function->total;
-    const struct function_sums *sums = sort == SORT_SELF ? self : total;
-
-    return (struct function_change){
-        .name = view_symbol(profile, profile_get_frame(profile, function->frame)),
+    const struct function_sums *sums = functions->options->sort == SORT_SELF ? self : total;
+    double scale = functions->options->scale;
+    struct function_change change = {
+        .name =
+            view_symbol(functions->profile, profile_get_frame(functions->profile, function->frame)),
         .self = {self[0].weight * scale, self[1].weight},
         .total = {total[0].weight * scale, total[1].weight},
         .change = sums[1].weight - sums[0].weight * scale,
-        .noise = noise_of(sums, scale),
     };
+
+    if (change.change != 0)
+        change.noise = noise_of(changes, functions, function, change.change);
+    return change;
 }
 
 static int order_of(double x, double y)
@@ -131,24 +271,44 @@ static int compare_totals(const void *a, const void *b)
     return order_of(larger_total(a), larger_total(b));
 }
 
-struct function_change *function_changes_list(const struct function_changes *changes,
-                                              const struct profile *profile, double scale,
-                                              enum comparison_sort sort, size_t *ret_count)
+/* Add up the rows of functions by the cells of both sides. */
+static void add_cells(const struct function_changes *changes, struct compared_functions *functions)
 {
-    struct compared_functions functions = {.profile = profile};
+    for (int side = 0; side < 2; side++) {
+        struct row_whole *whole = &functions->wholes[side];
+
+        *whole = row_cells_whole(&changes->cells[side], &changes->wholes[side]);
+        functions->covers[side] = functions->options->covers[side];
+        functions->covers[side].squares = whole->sum.squares;
+        functions->side = side;
+        row_cells_each(&changes->cells[side], add_cell, functions);
+    }
+}
+
+struct function_change *function_changes_list(const struct function_changes *changes,
+                                              const struct profile *profile,
+                                              const struct change_options *options,
+                                              size_t *ret_count)
+{
+    struct compared_functions functions = {.profile = profile, .options = options};
     struct function_change *list;
     size_t count = 0;
 
     intern_init(&functions.keys, sizeof(struct function_key), sizeof(struct function_key));
     for (stack_id stack = 1; stack < changes->room; stack++)
-        if (changes->stacks[stack][0].samples || changes->stacks[stack][1].samples)
+        if (changes->stacks[stack][0].size > 0 || changes->stacks[stack][1].size > 0 ||
+            changes->stacks[stack][0].shared > 0 || changes->stacks[stack][1].shared > 0)
             add_stack(&functions, stack, changes->stacks[stack]);
+    add_cells(changes, &functions);
     list = xcalloc(functions.keys.count + 1, sizeof(*list));
     for (uint32_t i = 0; i < functions.keys.count; i++) {
-        list[count] = change_of(profile, &functions.list[i], scale, sort);
+        list[count] = change_of(changes, &functions, &functions.list[i]);
         count += list[count].change != 0;
     }
-    qsort(list, count, sizeof(*list), sort == SORT_TOTAL ? compare_totals : compare_changes);
+    qsort(list, count, sizeof(*list),
+          options->sort == SORT_TOTAL ? compare_totals : compare_changes);
+    for (int side = 0; side < 2; side++)
+        row_whole_free(&functions.wholes[side]);
     intern_free(&functions.keys);
     free(functions.list);
     *ret_count = count;

@@ -19,10 +19,10 @@ struct summary_processes {
 struct summary_event {
     struct weight weight;
     bool is_cpu, is_sched, is_wall;
-    uint64_t samples;
-    uint64_t left_out;                /* of the whole: not in `places` (output/idle.h) */
-    uint64_t by_status[STATUS_COUNT]; /* shown for wall */
-    uint64_t samples_by_status[STATUS_COUNT];
+    bool has_intervals;   /* of rows; set before they are written */
+    uint64_t samples;     /* those of one hit count once */
+    struct row left_out;  /* of the whole: not in `places` (output/idle.h) */
+    struct rows statuses; /* shown for wall */
     struct row_whole whole;
     struct rows places;           /* by symbol: see summary_event_add() */
     struct rows processes;        /* by id in summary_processes */

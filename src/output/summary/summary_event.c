@@ -46,6 +46,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
         .is_sched = event_is_sched(profile, id),
         .is_wall = event_is_wall(profile, id),
     };
+    event->whole.has_parts = event->is_sched;
     run_queues_init(&event->queues);
     traffic_table_init(&event->traffic, source, id);
 }
@@ -55,6 +56,7 @@ void summary_event_free(struct summary_event *event)
     row_whole_free(&event->whole);
     rows_free(&event->places);
     rows_free(&event->processes);
+    rows_free(&event->statuses);
     long_schedules_free(&event->slices);
     run_queues_free(&event->queues);
     traffic_table_free(&event->traffic);
@@ -100,22 +102,23 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
 {
     const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
+    bool is_of_hit = row_whole_has_hit(&event->whole, sample);
     struct row_part part = row_whole_add(&event->whole, sample, event->weight.value);
     frame_id place;
 
-    event->samples++;
+    event->samples += !is_of_hit;
     if (event->is_sched && sample->values[SCHED_LONG])
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample);
     traffic_table_add(&event->traffic, sample);
-    event->by_status[sample->status] = saturating_sum(event->by_status[sample->status], value);
-    event->samples_by_status[sample->status]++;
+    rows_add(&event->statuses, sample->status, &event->whole, &part);
     if (sample->process)
         rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
                  &part);
     if (idle_is_left_out(source, sample)) {
-        event->left_out = saturating_sum(event->left_out, value);
+        event->left_out.value = saturating_sum(event->left_out.value, value);
+        event->left_out.samples++;
         return;
     }
     if (!sample->stack)
@@ -148,19 +151,13 @@ static void write_share(FILE *file, const struct summary_event *event, uint64_t 
             samples == 1 ? " " : "s");
 }
 
-/* True if rows have their interval, their number of samples and a last row for the rest. */
-static bool is_of_probes(const struct summary_event *event)
-{
-    return !event->is_cpu && !event->is_wall;
-}
-
 /* Write a row up to its name, as a share of `total`. */
 static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
                           uint64_t total)
 {
     const struct estimate_text text = estimate_text(row->value, row->half, event->weight.unit);
 
-    if (!is_of_probes(event)) {
+    if (!event->has_intervals) {
         write_share(file, event, row->value, row->samples, total);
         return;
     }
@@ -169,15 +166,18 @@ static void write_numbers(FILE *file, const struct summary_event *event, const s
             row->samples == 1 ? " " : "s");
 }
 
-static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest)
+/* Write the rest of a table that shows all but `left_out`. */
+static void write_rest(FILE *file, const struct summary_event *event, const struct rows_rest *rest,
+                       const struct row *left_out)
 {
-    const struct row row = {.value = rest->value, .samples = rest->samples};
+    const struct row row = {.value = rest->value - left_out->value,
+                            .samples = rest->samples - left_out->samples};
     struct buffer text = {0};
 
-    if (!is_of_probes(event) || !rest->value)
+    if (!event->has_intervals || rest->value <= left_out->value)
         return;
     rest_text(rest, "row", &text);
-    write_numbers(file, event, &row, event->whole.sum.value);
+    write_numbers(file, event, &row, event->whole.sum.value - left_out->value);
     fprintf(file, "%.*s\n", (int)text.size, text.data);
     buffer_free(&text);
 }
@@ -192,13 +192,13 @@ static void write_places(FILE *file, const struct profile *profile,
 
     if (count || rest.rows)
         write_heading(file, profile, event, id, "functions with most CPU time",
-                      event->left_out ? "call sites, without idle processes," : "call sites");
+                      event->left_out.value ? "call sites, without idle processes," : "call sites");
     for (size_t i = 0; i < count; i++) {
-        write_numbers(file, event, &top[i], event->whole.sum.value - event->left_out);
+        write_numbers(file, event, &top[i], event->whole.sum.value - event->left_out.value);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
     }
     if (count || rest.rows)
-        write_rest(file, event, &rest);
+        write_rest(file, event, &rest, &event->left_out);
 }
 
 static void write_processes(FILE *file, const struct profile *profile,
@@ -224,18 +224,22 @@ static void write_processes(FILE *file, const struct profile *profile,
         buffer_free(&name);
     }
     if (count || rest.rows)
-        write_rest(file, event, &rest);
+        write_rest(file, event, &rest, &(struct row){0});
 }
 
 static void write_statuses(FILE *file, const struct profile *profile,
-                           const struct summary_event *event, event_id id)
+                           const struct summary_event *event, event_id id,
+                           const struct row_cover *cover)
 {
     write_heading(file, profile, event, id, "", "status");
-    for (int status = 0; status < STATUS_COUNT; status++) {
-        if (!event->by_status[status])
+    for (size_t status = 0; status < event->statuses.size; status++) {
+        const struct row_sum *sum = &event->statuses.of[status];
+        const struct row row = {(uint32_t)status, sum->value, sum->samples,
+                                row_half(sum, &event->whole, cover)};
+
+        if (!sum->value)
             continue;
-        write_share(file, event, event->by_status[status], event->samples_by_status[status],
-                    event->whole.sum.value);
+        write_numbers(file, event, &row, event->whole.sum.value);
         fprintf(file, "%s\n", process_status_name((enum process_status)status));
     }
 }
@@ -337,7 +341,7 @@ static void write_counted(FILE *file, const struct profile *profile,
     int width = width_of_names(profile, summary);
     struct buffer text = {0};
 
-    event_hits_text(summary, &text);
+    event_hits_text(profile, summary, &text);
     fprintf(file, ", %.*s\n", (int)text.size, text.data);
     text.size = 0;
     if (is_part)
@@ -369,6 +373,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
         rows_cover(source, id, event->weight.value, &event->whole, totals->left_out > 0);
     const struct event_summary *summary = recording_get_summary(source->recording, id);
 
+    event->has_intervals = !event->is_cpu && (!event->is_wall || cover.is_known);
     if (summary || !event->is_cpu)
         fprintf(file, "\nevent %s: %s samples",
                 profile_text(profile, profile_get_event(profile, id)->name),
@@ -381,7 +386,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
         fputc('\n', file);
     write_places(file, profile, event, id, &cover);
     if (event->is_wall) /* each process has the same wall time */
-        write_statuses(file, profile, event, id);
+        write_statuses(file, profile, event, id, &cover);
     else
         write_processes(file, profile, event, processes, id, &cover);
     if (event->is_sched) {

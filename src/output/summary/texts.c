@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/summary/texts.h"
 
+#include <math.h>
+
+#include "profile/events.h"
+#include "util/number.h"
 #include "util/utf8.h"
 
 void target_text(const struct profile *profile, target_id id, struct buffer *text)
@@ -45,8 +49,27 @@ void process_text(const struct profile *profile, process_id id, struct buffer *t
     buffer_put(text, profile_text(profile, name), utf8_fit(profile_text(profile, name), 90));
 }
 
-void event_hits_text(const struct event_summary *summary, struct buffer *text)
+/* A sweep reads processes, all of them or some. The share of the time that is covered is that of
+ * the processes' time. */
+static void sweeps_text(const struct event_summary *summary, struct buffer *text)
 {
+    double read = (double)summary->hits / (double)summary->windows, all = read;
+
+    if (summary->covered_ns)
+        all *= (double)summary->span_ns / (double)summary->covered_ns;
+    buffer_format(text, "%s sweep%s, each read %s of %s processes on average (%.1f %%)",
+                  number_text(summary->windows).text, summary->windows == 1 ? "" : "s",
+                  number_text(whole_part(read + 0.5)).text, number_text(whole_part(all + 0.5)).text,
+                  percent_of(summary->covered_ns, summary->span_ns));
+}
+
+void event_hits_text(const struct profile *profile, const struct event_summary *summary,
+                     struct buffer *text)
+{
+    if (event_is_wall(profile, summary->event) && summary->windows) {
+        sweeps_text(summary, text);
+        return;
+    }
     buffer_format(text, "%s hits, %.1f %% of the time covered", number_text(summary->hits).text,
                   percent_of(summary->covered_ns, summary->span_ns));
     if (summary->windows)

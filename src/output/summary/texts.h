@@ -19,8 +19,10 @@ void target_life_text(const struct target_life *life, uint64_t start, struct buf
 void process_text(const struct profile *profile, process_id id, struct buffer *text);
 
 /* Append "12,345 hits, 4.1 % of the time covered in 31 windows, at 0.93 % of the VM's CPU time, 3
- * samples lost". */
-void event_hits_text(const struct event_summary *summary, struct buffer *text);
+ * samples lost"; of event wall "80 sweeps, each read 100 of 1,000 processes on average (10.0 %)".
+ */
+void event_hits_text(const struct profile *profile, const struct event_summary *summary,
+                     struct buffer *text);
 
 /* Append a sum with its 95 % confidence interval: "1.214 s +- 0.031 s", or "+- ?" if it is unknown.
  * A sum that is not scaled is exact and has no interval. A sum of 0 has the number of hits that

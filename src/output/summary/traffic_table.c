@@ -21,6 +21,7 @@ void traffic_table_init(struct traffic_table *table, const struct output_source 
             event_has_peers(profile_text(profile, profile_get_event(profile, event)->name)),
         .value = weight_of_traffic(source, event).value,
     };
+    table->whole.has_parts = event_is_sched(profile, event);
     traffic_init(&table->traffic, profile, event, view_groups_by(source->view, GROUP_PID));
 }
 

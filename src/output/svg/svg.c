@@ -148,7 +148,7 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
         buffer_text(note, "; counted: ");
         event_sum_text(summary, weight->value, weight->unit, note);
         buffer_text(note, " in ");
-        event_hits_text(summary, note);
+        event_hits_text(profile, summary, note);
     }
 }
 

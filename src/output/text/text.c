@@ -17,8 +17,10 @@
 struct text_event {
     struct weight weight;
     struct counts sums;
-    bool has_rows; /* the weight is a value of an event with probes */
+    bool has_rows; /* the weight is a value of an event other than cpu */
     struct counts samples;
+    struct counts twice;  /* hits that are counted twice in the stacks above, by what they share */
+    struct row_part last; /* of the sample before */
     struct row_whole whole;
     struct row_cells cells;
 };
@@ -37,8 +39,8 @@ static void init_event(struct text_event *event, const struct output_source *sou
 
     *event = (struct text_event){
         .weight = weight,
-        .has_rows = !event_is_cpu(source->profile, id) && !event_is_wall(source->profile, id) &&
-                    !weight.is_one && !weight.is_metric,
+        .has_rows = !event_is_cpu(source->profile, id) && !weight.is_one && !weight.is_metric,
+        .whole.has_parts = event_is_sched(source->profile, id),
     };
 }
 
@@ -46,6 +48,7 @@ static void free_event(struct text_event *event)
 {
     counts_free(&event->sums);
     counts_free(&event->samples);
+    counts_free(&event->twice);
     row_whole_free(&event->whole);
     row_cells_free(&event->cells);
 }
@@ -71,18 +74,44 @@ static void *text_begin(FILE *file, const struct output_source *source, struct e
     return text;
 }
 
+/* Two parts of one hit have most of their stacks in common, unless roots tell them apart. These
+ * frames have one sample of it. */
+static void add_common(struct text_output *text, struct text_event *event,
+                       const struct sample *before, const struct sample *sample,
+                       const struct row_part *part)
+{
+    const struct row_part common = row_part_in_common(&event->last, part);
+    struct view *view = text->source.view;
+    struct sample both = *sample;
+    view_stack_id stack;
+
+    if (!common.samples || view_root_of_sample(view, before) != view_root_of_sample(view, sample))
+        return;
+    both.stack = profile_common_stack(text->source.profile, before->stack, sample->stack);
+    stack = view_of_sample(view, &both);
+    counts_add(&event->sums, stack, 0);
+    counts_add(&event->twice, stack, 1);
+    row_cells_add(&event->cells, stack, &common);
+}
+
 static void add_sample(struct text_output *text, struct text_event *event,
                        const struct sample *sample)
 {
     view_stack_id stack = view_of_sample(text->source.view, sample);
+    bool is_of_hit = row_whole_has_hit(&event->whole, sample);
+    const struct sample before = event->whole.last;
     struct row_part part;
 
     counts_add(&event->sums, stack, sample_weight(&event->weight, sample));
     if (!event->has_rows)
         return;
     part = row_whole_add(&event->whole, sample, event->weight.value);
+    if (is_of_hit)
+        add_common(text, event, &before, sample, &part);
+    event->last = part;
     if (!part.value)
         return;
+    part.hit = 0; /* parts of one hit are in different stacks */
     counts_add(&event->samples, stack, 1);
     row_cells_add(&event->cells, stack, &part);
 }
@@ -91,8 +120,14 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 {
     struct text_output *text = state;
 
-    if (output_shows(&text->source, sample->event) && !idle_is_left_out(&text->source, sample))
-        add_sample(text, &text->events[sample->event], sample);
+    struct text_event *event = &text->events[sample->event];
+
+    if (output_shows(&text->source, sample->event)) {
+        if (!idle_is_left_out(&text->source, sample))
+            add_sample(text, event, sample);
+        else if (event->has_rows) /* functions have a share of all of the time */
+            row_whole_add(&event->whole, sample, event->weight.value);
+    }
     return summary_format.sample(text->summary, sample, error);
 }
 
@@ -150,6 +185,13 @@ static void write_rows(const struct text_output *text, const struct text_event *
     row_whole_free(&whole);
 }
 
+static uint64_t count_at(const struct counts *counts, uint32_t id)
+{
+    return id < counts->size ? counts->of[id] : 0;
+}
+
+/* Hits that are counted twice have less than no samples in what their stacks share, so that sums
+ * are right. Unsigned numbers wrap. */
 static void write_report(const struct text_output *text, event_id id, bool is_part)
 {
     const struct profile *profile = text->source.profile;
@@ -160,10 +202,10 @@ static void write_report(const struct text_output *text, event_id id, bool is_pa
 
     call_graph_init(&graph, false);
     for (view_stack_id stack = 1; stack < event->sums.size; stack++) {
-        uint64_t samples = stack < event->samples.size ? event->samples.of[stack] : 0;
+        uint64_t samples = count_at(&event->samples, stack) - count_at(&event->twice, stack);
 
         graph.path_count = 0;
-        if (event->sums.of[stack])
+        if (event->sums.of[stack] || samples)
             call_graph_add(&graph, text->source.view, stack, event->sums.of[stack], samples);
         if (event->has_rows)
             paths_add(&paths, stack, &graph);
