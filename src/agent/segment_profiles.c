@@ -19,14 +19,14 @@ struct segment_profiles {
     struct push_label labels[PROFILE_LABELS_MAX];
 };
 
-struct request {
+struct profiles_request {
     int fd;
     enum push_protocol protocol;
 };
 
 static int write_profiles(void *context, int out, struct error *error)
 {
-    const struct request *request = context;
+    const struct profiles_request *request = context;
 
     return profiles_write(request->fd, out, request->protocol, error);
 }
@@ -57,7 +57,7 @@ static struct segment_profiles *map(int fd, struct error *error)
 struct segment_profiles *segment_profiles_make(int fd, enum push_protocol protocol,
                                                struct error *error)
 {
-    struct request request = {fd, protocol};
+    struct profiles_request request = {fd, protocol};
     int out = unprivileged_make(write_profiles, &request, &fd, 1, error);
     struct segment_profiles *profiles = out < 0 ? NULL : map(out, error);
 

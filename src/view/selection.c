@@ -404,19 +404,6 @@ static bool wants_process(struct selection *selection, process_id id)
 
 /* ---- by node ---- */
 
-bool selection_is_node(const struct profile *profile, target_id target, const char *who)
-{
-    const struct target_entry *entry = profile_get_target(profile, target);
-    const char *node = profile_text(profile, entry->node);
-    size_t size = strlen(who);
-    char pid[16];
-
-    if (!strcmp(node, who) || (!strncmp(node, who, size) && node[size] == '@'))
-        return true;
-    snprintf(pid, sizeof(pid), "%" PRIu32, entry->pid);
-    return !strcmp(pid, who);
-}
-
 static bool wants_node(struct selection *selection, const struct sample *sample)
 {
     const struct selection_nodes *nodes = &selection->options->nodes;

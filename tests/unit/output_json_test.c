@@ -13,7 +13,7 @@ static void test_statistics_are_exact(void **state)
     "{\"pid\": 100, \"node\": \"shop@\\\"web\\\"\", \"otp_release\": \"27\", \"erts\": null, "     \
     "\"flavor\": null, \"schedulers\": 2, \"dirty_cpu_schedulers\": 0, "                           \
     "\"dirty_io_schedulers\": 0, \"processes\": 50, \"executable\": null, \"container\": null, "   \
-    "\"layout\": \"table\", \"stopped_ms\": 0.000, \"ended_ms\": null}"
+    "\"layout\": \"table\", \"attributes\": null, \"stopped_ms\": 0.000, \"ended_ms\": null}"
     small_profile_make(&small);
     assert_output(&small, &stats_json_format,
                   "{\n"
