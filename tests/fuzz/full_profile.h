@@ -209,7 +209,7 @@ static inline struct sample full_sample(const struct full_profile *full, event_i
     };
 
     for (uint32_t i = 0; i < profile_get_event(full->profile, event)->value_count; i++)
-        sample.values[i] = full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 1000 + i);
+        sample.values[i] = full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 10000000 + i);
     if (event_is_sched(full->profile, event) && number % 2 == 0)
         sample.values[SCHED_LONG] = 0;
     for (int i = 0; sample.process && i < METRICS; i++)

@@ -32,7 +32,8 @@ struct otlp {
     struct output_source source;
     struct sample_groups groups;
     struct otlp_dictionary dictionary;
-    struct otlp_row *rows; /* one for each group */
+    struct otlp_row *rows; /* one for each group that is shown */
+    uint32_t row_count;
     const struct recording_totals *totals;
     uint64_t duration; /* ns, at least 1 */
     /* The profile that is being written: */
@@ -80,6 +81,29 @@ static void add_label(void *context, const char *key, const struct buffer *text)
     free(value);
 }
 
+/* True for CPU time that the user did not select. The number of samples and the period have it
+ * already: receivers multiply them, and would show a second profile of the same time. */
+static bool is_repeated(const struct otlp *otlp, size_t weight)
+{
+    const struct weight *known = &otlp->groups.weights[weight];
+    bool selected = otlp->source.value && weight == otlp->groups.asked;
+
+    return event_is_cpu(otlp->source.profile, otlp->source.event) && weight && !known->is_metric &&
+           !selected;
+}
+
+/* True if a profile that is written has a value of the group. On a node that is hardly busy, the
+ * number of samples of a group can be rounded to 0. */
+static bool is_shown(const struct otlp *otlp, uint32_t group)
+{
+    const uint64_t *sums = sample_group_sums(&otlp->groups, group);
+
+    for (size_t i = 0; i < otlp->groups.weight_count; i++)
+        if (sums[i] && !is_repeated(otlp, i))
+            return true;
+    return false;
+}
+
 static void make_rows(struct otlp *otlp)
 {
     uint32_t count = otlp->groups.keys.count, *ids = sample_groups_by_stack(&otlp->groups);
@@ -90,8 +114,11 @@ static void make_rows(struct otlp *otlp)
     otlp->rows = xcalloc(count + 1, sizeof(*otlp->rows));
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&otlp->groups, ids[i]);
-        struct labelling labelling = {&otlp->dictionary, &otlp->rows[i]};
+        struct otlp_row *row = &otlp->rows[otlp->row_count];
+        struct labelling labelling = {&otlp->dictionary, row};
 
+        if (!is_shown(otlp, ids[i]))
+            continue;
         if (group->stack != stack) {
             const struct view_frame *frames;
             size_t frame_count = view_frames(otlp->source.view, group->stack, &frames);
@@ -99,8 +126,8 @@ static void make_rows(struct otlp *otlp)
             stack = group->stack;
             number = frame_count ? otlp_stack(&otlp->dictionary, frames, frame_count) : 0;
         }
-        otlp->rows[i] =
-            (struct otlp_row){.group = ids[i], .target = group->who.target, .stack = number};
+        *row = (struct otlp_row){.group = ids[i], .target = group->who.target, .stack = number};
+        otlp->row_count++;
         sample_group_labels(&otlp->groups, &group->who, add_label, &labelling);
     }
     free(ids);
@@ -124,7 +151,7 @@ static uint64_t time_of(const struct otlp *otlp, uint32_t group)
  */
 static void write_samples(struct otlp *otlp, struct protobuf *out)
 {
-    for (uint32_t i = 0; i < otlp->groups.keys.count; i++) {
+    for (uint32_t i = 0; i < otlp->row_count; i++) {
         struct otlp_row *row = &otlp->rows[i];
         int64_t value = wire_value(&otlp->groups.weights[otlp->weight],
                                    sample_group_sums(&otlp->groups, row->group)[otlp->weight]);
@@ -215,22 +242,11 @@ static void write_profile(struct protobuf *out, void *context)
  * samples (pkg/normalizer/otel.go:602, v0.28.0). */
 static bool has_values(const struct otlp *otlp, size_t weight)
 {
-    for (uint32_t i = 0; i < otlp->groups.keys.count; i++)
+    for (uint32_t i = 0; i < otlp->row_count; i++)
         if (otlp->rows[i].target == otlp->target &&
             sample_group_sums(&otlp->groups, otlp->rows[i].group)[weight])
             return true;
     return false;
-}
-
-/* True for CPU time that the user did not select. The number of samples and the period have it
- * already: receivers multiply them, and would show a second profile of the same time. */
-static bool is_repeated(const struct otlp *otlp, size_t weight)
-{
-    const struct weight *known = &otlp->groups.weights[weight];
-    bool selected = otlp->source.value && weight == otlp->groups.asked;
-
-    return event_is_cpu(otlp->source.profile, otlp->source.event) && weight && !known->is_metric &&
-           !selected;
 }
 
 static void write_one_profile(struct otlp *otlp, struct protobuf *out, size_t weight)
@@ -272,7 +288,7 @@ static void write_resource(struct protobuf *out, void *context)
 
 static bool has_samples(const struct otlp *otlp, target_id target)
 {
-    for (uint32_t i = 0; i < otlp->groups.keys.count; i++)
+    for (uint32_t i = 0; i < otlp->row_count; i++)
         if (otlp->rows[i].target == target)
             return true;
     return false;

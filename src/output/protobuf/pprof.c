@@ -108,6 +108,17 @@ static size_t take_locations(struct pprof *pprof, view_stack_id stack,
     return count;
 }
 
+/* False if all values of the group are rounded to 0. */
+static bool has_value(const struct sample_groups *groups, uint32_t id)
+{
+    const uint64_t *sums = sample_group_sums(groups, id);
+
+    for (size_t i = 0; i < groups->weight_count; i++)
+        if (sums[i])
+            return true;
+    return false;
+}
+
 static void write_samples(struct pprof *pprof)
 {
     uint32_t count = pprof->groups.keys.count, *ids = sample_groups_by_stack(&pprof->groups);
@@ -120,6 +131,8 @@ static void write_samples(struct pprof *pprof)
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&pprof->groups, ids[i]);
 
+        if (!has_value(&pprof->groups, ids[i]))
+            continue;
         if (group->stack != stack) {
             stack = group->stack;
             sample.n_location_id = take_locations(pprof, stack, locations);
