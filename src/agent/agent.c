@@ -35,7 +35,8 @@ struct agent {
     struct sender_options sender_options;
     struct agent_status *status;
     struct http_server http;
-    struct targets *targets; /* while they are recorded */
+    uint64_t http_started;  /* CLOCK_MONOTONIC */
+    struct targets targets;
     struct sender *senders;  /* one for each service */
     uint64_t *started;       /* CLOCK_MONOTONIC: of each */
     uint64_t looked;         /* the same: of the last look at the spool and the senders */
@@ -99,8 +100,8 @@ static int start_senders(struct agent *agent, struct error *error)
 
 static void end_senders(struct agent *agent)
 {
-    for (size_t i = 0; agent->senders && i < agent->options->config->service_count; i++)
-        sender_end(&agent->senders[i]);
+    if (agent->senders)
+        senders_end(agent->senders, agent->options->config->service_count);
     free(agent->senders);
     free(agent->started);
 }
@@ -121,6 +122,31 @@ static void look_at_senders(struct agent *agent, uint64_t now)
     }
 }
 
+static int start_http(struct agent *agent, struct error *error)
+{
+    const struct http_server_options options = {
+        .config = agent->options->config,
+        .status = agent->status,
+        .log_file = agent->options->reports->log_file,
+    };
+
+    agent->http_started = clock_ns(CLOCK_MONOTONIC);
+    return http_server_start(&agent->http, &options, error);
+}
+
+static void look_at_http(struct agent *agent, uint64_t now)
+{
+    struct error error;
+
+    if (!http_server_has_ended(&agent->http) ||
+        now - agent->http_started < RESTART_SECONDS * SECOND)
+        return;
+    agent->status->http_restarts++;
+    agent->reports.warn("the process that answers HTTP has ended, and is started again");
+    if (start_http(agent, &error))
+        agent->reports.failed(agent->reports.context, &error);
+}
+
 /* Report a recording that leaves the spool before each service has it. */
 static void note_removed(void *context, const char *name)
 {
@@ -139,6 +165,20 @@ static void note_removed(void *context, const char *name)
     }
 }
 
+/* Count the recordings that a service does not have. */
+static void count_waiting(struct agent *agent, size_t service, const struct spool_list *list)
+{
+    const struct agent_config *config = agent->options->config;
+    struct sent_list *sent =
+        sent_list_open(config->spool.directory, config->services[service].name);
+    uint64_t waiting = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        waiting += sent_list_count(sent, list->of[i].name) != SIZE_MAX;
+    agent->status->services[service].waiting = waiting;
+    sent_list_free(sent);
+}
+
 static void look_at_spool(struct agent *agent)
 {
     const struct agent_config *config = agent->options->config;
@@ -154,6 +194,8 @@ static void look_at_spool(struct agent *agent)
         bytes += list.of[i].bytes;
     agent->status->spool_bytes = bytes;
     agent->status->spool_recordings = list.count;
+    for (size_t i = 0; i < config->service_count; i++)
+        count_waiting(agent, i, &list);
     spool_list_free(&list);
 }
 
@@ -162,12 +204,12 @@ static void note_session(struct agent *agent, const struct session *session)
     struct session_status now = session_status(session);
     uint64_t nodes = 0;
 
-    for (size_t i = 0; i < agent->targets->count; i++)
-        nodes += !agent->targets->of[i]->ended;
+    for (size_t i = 0; i < agent->targets.count; i++)
+        nodes += !agent->targets.of[i]->ended;
     agent->status->nodes = nodes;
     agent->status->samples = now.samples;
     agent->status->lost = now.lost;
-    agent->status->recorded_at = (uint64_t)time(NULL);
+    agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
 }
 
 /* Called ten times a second while VMs are recorded. */
@@ -181,6 +223,7 @@ static void step(void *context, const struct session *session, enum recorder_sta
     agent->looked = now;
     note_session(agent, session);
     look_at_senders(agent, now);
+    look_at_http(agent, now);
     look_at_spool(agent);
 }
 
@@ -195,7 +238,7 @@ static void note_wrote(void *context, const char *path)
 
 /* ---- recording ---- */
 
-static int record(struct agent *agent, struct targets *targets, struct error *error)
+static int record(struct agent *agent, struct error *error)
 {
     const struct agent_config *config = agent->options->config;
     char *path = spool_recording_path(config->spool.directory);
@@ -210,7 +253,7 @@ static int record(struct agent *agent, struct targets *targets, struct error *er
     int result = -1;
 
     gethostname(host, sizeof(host) - 1);
-    session = session_start(&agent->session, targets, agent->options->command_line,
+    session = session_start(&agent->session, &agent->targets, agent->options->command_line,
                             clock_ns(CLOCK_MONOTONIC), error);
     if (session) {
         privileges_record(agent->session.event_count > 0, true);
@@ -223,31 +266,18 @@ static int record(struct agent *agent, struct targets *targets, struct error *er
     return result;
 }
 
-static int start_http(struct agent *agent, struct error *error)
-{
-    const struct http_server_options options = {
-        .config = agent->options->config,
-        .status = agent->status,
-        .log_file = agent->options->reports->log_file,
-    };
-
-    return http_server_start(&agent->http, &options, error);
-}
-
 static int open_and_record(struct agent *agent, struct error *error)
 {
     const struct target_options options = {
         .all = true, .may_be_none = true, .room = NODES_LEAST, .warn = agent->reports.warn};
-    struct targets targets;
     int result;
 
     privileges_observe();
     if (child_check_room(error) || start_senders(agent, error) || start_http(agent, error) ||
-        targets_open(&options, &targets, error))
+        targets_open(&options, &agent->targets, error))
         return -1;
-    agent->targets = &targets;
-    result = record(agent, &targets, error);
-    targets_close(&targets);
+    result = record(agent, error);
+    targets_close(&agent->targets);
     return result;
 }
 
@@ -275,6 +305,7 @@ int agent_run(const struct agent_options *options, struct error *error)
         result = lock = spool_open(config->spool.directory, error);
     if (lock >= 0) {
         agent.status->started_at = (uint64_t)time(NULL);
+        look_at_spool(&agent); /* it may fill the disk */
         result = open_and_record(&agent, error);
     }
     end_senders(&agent);

@@ -18,17 +18,17 @@ struct service_status {
     _Atomic uint64_t refused;                   /* profiles that it will never take */
     _Atomic uint64_t retries;                   /* requests that were, or will be, sent again */
     _Atomic uint64_t unreadable;                /* recordings of which no profiles could be made */
-    _Atomic uint64_t waiting;                   /* recordings in the spool that it does not have */
     _Atomic uint64_t accepted_at;               /* seconds since 1970, of the newest; 0: never */
-    _Atomic uint64_t restarts, dropped; /* written by the process that records: starts of the
-                                         * sender after the first; recordings that left the
-                                         * spool before they were sent */
+    /* Written by the process that records: starts of the sender after the first; recordings that
+     * left the spool before they were sent, and those in the spool that were not sent yet. */
+    _Atomic uint64_t restarts, dropped, waiting;
 };
 
 /* Written by the process that records. */
 struct agent_status {
+    _Atomic uint64_t http_restarts; /* starts of the process that answers HTTP after the first */
     _Atomic uint64_t started_at;  /* seconds since 1970 */
-    _Atomic uint64_t recorded_at; /* the same: newest step of recording; 0: none yet */
+    _Atomic uint64_t recorded_at; /* seconds of CLOCK_BOOTTIME: newest step of recording; 0: none */
     _Atomic uint64_t nodes;       /* VMs that are recorded */
     _Atomic uint64_t segments;    /* recordings that are complete */
     _Atomic uint64_t samples, lost;

@@ -146,11 +146,14 @@ static void put_text(struct buffer *buffer, const char *text)
 
 static void put_label(struct buffer *buffer, uint32_t *count, const char *name, const char *value)
 {
-    if (!value[0])
-        return;
-    put_text(buffer, name);
-    put_text(buffer, value);
-    (*count)++;
+    char *cut = xstrndup(value, wire_text_size(value, strlen(value)));
+
+    if (cut[0]) {
+        put_text(buffer, name);
+        put_text(buffer, cut);
+        (*count)++;
+    }
+    free(cut);
 }
 
 /* Attributes of the VM that are labels too. */

@@ -7,8 +7,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,6 +31,8 @@
 enum {
     PAUSE_MS = 500,        /* between two looks at the spool */
     LAST_SECONDS = 10,     /* to send what is left at the end */
+    FAULTS_MOST = 10,      /* answers 500 to one request, before it counts as refused */
+    FAILURES_MOST = 3,     /* to make profiles of a recording */
     BATCH_MAX = 64,        /* profiles in a request */
     BATCH_BYTES = 1 << 20, /* not compressed; services take 2 MB and more */
 };
@@ -43,7 +48,12 @@ struct sender_state {
     int end_fd;      /* readable or closed: the end is near */
     uint64_t end_ns; /* CLOCK_MONOTONIC; 0: not yet */
     volatile int stop;
-    char problem[256]; /* what was reported last; "" if all is well */
+    int recording;     /* descriptor of what is being sent */
+    unsigned failures; /* in a row, to make profiles */
+    bool fails, has_warned;
+    long status_before; /* of the last reply */
+    char refusal[256];
+    char spool_problem[256]; /* what was reported last; "" if all is well */
     struct service_status *status;
 };
 
@@ -65,18 +75,32 @@ static bool is_over(const struct sender_state *state)
 
 /* ---- what is reported ---- */
 
-/* Report a problem once, not at each try. */
-static void report(struct sender_state *state, const char *problem)
+/* Report that the service fails, or takes profiles again: once, not at each try. */
+static void report(struct sender_state *state, const struct push_reply *reply)
 {
     const char *name = state->service->name;
 
-    if (!strcmp(state->problem, problem))
-        return;
-    if (problem[0])
-        state->options->warn("service %s does not take profiles: %s", name, problem);
-    else
-        state->options->warn("service %s takes profiles again", name);
-    strncpy(state->problem, problem, sizeof(state->problem) - 1);
+    if (reply->outcome == PUSH_ACCEPTED) {
+        if (state->fails)
+            state->options->warn("service %s takes profiles again", name);
+        if (reply->reason[0] && !state->has_warned)
+            state->options->warn("service %s takes profiles with a warning: %s", name,
+                                 reply->reason);
+        state->has_warned |= reply->reason[0] != '\0';
+    } else if (!state->fails || state->status_before != reply->status) {
+        state->options->warn("service %s does not take profiles: %s", name, reply->reason);
+    }
+    state->fails = reply->outcome != PUSH_ACCEPTED;
+    state->status_before = reply->status;
+}
+
+/* Report a problem of the spool once. */
+static void report_spool(struct sender_state *state, const char *problem)
+{
+    if (strcmp(state->spool_problem, problem) != 0)
+        state->options->warn("what is sent to service %s can't be noted: %s", state->service->name,
+                             problem);
+    snprintf(state->spool_problem, sizeof(state->spool_problem), "%s", problem);
 }
 
 static void skip(struct sender_state *state, const char *recording, const char *problem)
@@ -107,39 +131,86 @@ static void back_off(struct sender_state *state, const struct push_reply *reply)
 static void count_reply(struct service_status *status, const struct push_reply *reply,
                         size_t profiles)
 {
-    switch (reply->outcome) {
-    case PUSH_ACCEPTED:
-        status->requests++;
-        status->profiles += profiles - (reply->rejected < profiles ? reply->rejected : profiles);
-        status->refused += reply->rejected;
-        status->bytes += reply->sent;
-        status->accepted_at = (uint64_t)time(NULL);
-        break;
-    case PUSH_REFUSED:
-        status->refused += profiles;
-        break;
-    case PUSH_LATER:
+    uint64_t rejected = reply->rejected < profiles ? reply->rejected : profiles;
+
+    if (reply->outcome != PUSH_ACCEPTED) {
         status->retries++;
-        break;
+        return;
     }
+    status->requests++;
+    status->profiles += profiles - rejected;
+    status->refused += rejected;
+    status->bytes += reply->sent;
+    status->accepted_at = (uint64_t)time(NULL);
 }
 
-/* Send a request until the service takes or refuses it. False at the end. */
-static bool send_batch(struct sender_state *state, const struct push_profile *profiles,
-                       size_t count)
+/* True if the service has read the profiles and does not want them. Other refusals are those of a
+ * wrong configuration, or of a proxy, and end when that is mended. */
+static bool is_refusal(const struct push_reply *reply, unsigned tries)
 {
-    while (!is_over(state)) {
-        struct push_reply reply = push_send(state->client, profiles, count, &state->stop);
+    bool is_fault = reply->status >= 500 && reply->status != 502 && reply->status != 503 &&
+                    reply->status != 504;
 
+    if (is_fault && tries >= FAULTS_MOST)
+        return true;
+    return reply->outcome == PUSH_REFUSED && (reply->status == 400 || reply->status == 413 ||
+                                              reply->status == 415 || reply->status == 422);
+}
+
+enum batch_end {
+    BATCH_DONE,    /* it was taken, or refused */
+    BATCH_NO_TIME, /* the agent ends */
+    BATCH_REMOVED, /* the recording has left the spool */
+};
+
+/* Send a request until the service takes or refuses it. */
+static enum batch_end send_request(struct sender_state *state, const struct push_profile *profiles,
+                                   size_t count, bool *ret_refused)
+{
+    struct stat status;
+
+    *ret_refused = false;
+    for (unsigned tries = 1; !is_over(state); tries++) {
+        struct push_reply reply;
+
+        if (fstat(state->recording, &status) == 0 && !status.st_nlink)
+            return BATCH_REMOVED;
+        reply = push_send(state->client, profiles, count, &state->stop);
         log_detail("push", "%s: status %ld, %" PRIu64 " bytes, %zu profiles", state->service->name,
                    reply.status, reply.sent, count);
+        *ret_refused = is_refusal(&reply, tries);
+        if (*ret_refused)
+            snprintf(state->refusal, sizeof(state->refusal), "%s", reply.reason);
+        else
+            report(state, &reply);
+        if (*ret_refused)
+            return BATCH_DONE;
         count_reply(state->status, &reply, count);
-        report(state, reply.reason);
-        if (reply.outcome != PUSH_LATER)
-            return true;
+        if (reply.outcome != PUSH_ACCEPTED)
+            reply.outcome = PUSH_LATER;
         back_off(state, &reply);
+        if (reply.outcome == PUSH_ACCEPTED)
+            return BATCH_DONE;
     }
-    return false;
+    return BATCH_NO_TIME;
+}
+
+/* Send profiles together. If the service refuses them, send each alone: only some may be bad. */
+static enum batch_end send_batch(struct sender_state *state, const char *recording,
+                                 const struct push_profile *profiles, size_t count)
+{
+    bool refused;
+    enum batch_end end = send_request(state, profiles, count, &refused);
+
+    if (end != BATCH_DONE || !refused)
+        return end;
+    if (count == 1) {
+        state->status->refused++;
+        skip(state, recording, state->refusal);
+    }
+    for (size_t i = 0; count > 1 && i < count && end == BATCH_DONE; i++)
+        end = send_batch(state, recording, &profiles[i], 1);
+    return end;
 }
 
 /* Take the profiles of the next request. Return their number. */
@@ -164,7 +235,9 @@ static void note_sent(struct sender_state *state, const char *name, size_t count
     struct error error;
 
     if (sent_list_set(state->sent, name, count, &state->spool, &error))
-        report(state, error.text);
+        report_spool(state, error.text);
+    else
+        state->spool_problem[0] = '\0';
 }
 
 static void skip_sent(struct segment_profiles *all, size_t count)
@@ -182,43 +255,55 @@ static void send_profiles(struct sender_state *state, const char *name,
     struct push_profile *batch = xcalloc(BATCH_MAX, sizeof(*batch));
     struct push_label *labels = xcalloc((size_t)BATCH_MAX * PROFILE_LABELS_MAX, sizeof(*labels));
     size_t sent = sent_list_count(state->sent, name), count;
-    bool goes_on = true;
+    enum batch_end end = BATCH_DONE;
 
     skip_sent(all, sent);
-    while (goes_on && (count = take_batch(state, all, batch, labels))) {
-        goes_on = send_batch(state, batch, count);
+    while (end == BATCH_DONE && (count = take_batch(state, all, batch, labels))) {
+        end = send_batch(state, name, batch, count);
         sent += count;
-        if (goes_on)
+        if (end == BATCH_DONE)
             note_sent(state, name, sent);
     }
-    if (goes_on)
+    if (end == BATCH_DONE)
         note_sent(state, name, SIZE_MAX);
     free(labels);
     free(batch);
 }
 
+/* Profiles could not be made. The machine may lack memory or processes for a while, so this is
+ * tried again. */
+static void note_unreadable(struct sender_state *state, const char *name, const char *problem)
+{
+    if (++state->failures < FAILURES_MOST) {
+        pause_ms(state, PAUSE_MS);
+        return;
+    }
+    state->failures = 0;
+    state->status->unreadable++;
+    skip(state, name, problem);
+    note_sent(state, name, SIZE_MAX);
+}
+
 static void send_recording(struct sender_state *state, const char *name)
 {
     char *path = xasprintf("%s/%s", state->options->directory, name);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    struct segment_profiles *profiles = NULL;
+    struct segment_profiles *profiles;
     struct error error;
 
-    if (fd < 0)
-        error_set(&error, ERROR_FAILED, "it can't be opened: %s", strerror(errno));
-    else
-        profiles = segment_profiles_make(fd, state->service->protocol, &error);
+    state->recording = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    free(path);
+    if (state->recording < 0 && errno == ENOENT)
+        return; /* it has just left the spool */
+    profiles = segment_profiles_make(state->recording, state->service->protocol, &error);
     if (profiles) {
+        state->failures = 0;
         send_profiles(state, name, profiles);
     } else {
-        state->status->unreadable++;
-        skip(state, name, error.text);
-        note_sent(state, name, SIZE_MAX);
+        note_unreadable(state, name, error.text);
     }
     segment_profiles_free(profiles);
-    if (fd >= 0)
-        close(fd);
-    free(path);
+    if (state->recording >= 0)
+        close(state->recording);
 }
 
 /* Send the oldest recording that the service does not have. False if it has all. */
@@ -226,22 +311,30 @@ static bool send_next(struct sender_state *state)
 {
     const char *oldest = NULL;
     struct error error;
-    size_t waiting = 0;
 
     if (spool_list(state->options->directory, &state->spool, &error)) {
-        report(state, error.text);
+        report_spool(state, error.text);
         return false;
     }
     for (size_t i = state->spool.count; i-- > 0;)
-        if (sent_list_count(state->sent, state->spool.of[i].name) != SIZE_MAX) {
+        if (sent_list_count(state->sent, state->spool.of[i].name) != SIZE_MAX)
             oldest = state->spool.of[i].name;
-            waiting++;
-        }
-    state->status->waiting = waiting;
     if (oldest)
         send_recording(state, oldest);
     spool_list_free(&state->spool);
     return oldest != NULL;
+}
+
+/* Wait until the sender of a killed agent has ended: it sends the same. The lock is held until this
+ * process ends. */
+static void take_turn(struct sender_state *state)
+{
+    char *path = xasprintf("%s/%s.lock", state->options->directory, state->service->name);
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && !is_over(state))
+        pause_ms(state, PAUSE_MS);
+    free(path);
 }
 
 /* Make the client, which loads libcurl, before the rights end. Without one nothing is sent. */
@@ -264,12 +357,13 @@ static void run(struct push_client *client, const struct push_service *service,
     struct sender_state state = {
         .service = service,
         .options = options,
-        .sent = sent_list_open(options->directory, service->name),
         .client = client,
         .end_fd = end_fd,
         .status = status,
     };
 
+    take_turn(&state);
+    state.sent = sent_list_open(options->directory, service->name);
     for (;;) {
         bool found = send_next(&state);
 
@@ -288,9 +382,9 @@ static struct file_fence *fence_of(const struct push_service *service, const cha
     struct file_fence *fence = file_fence_new();
 
     file_fence_write_in(fence, directory);
-    file_fence_read(fence, service->password_file);
-    file_fence_read(fence, service->token_file);
-    file_fence_read(fence, service->ca_file);
+    file_fence_read_beside(fence, service->password_file);
+    file_fence_read_beside(fence, service->token_file);
+    file_fence_read_beside(fence, service->ca_file);
     return fence;
 }
 
@@ -334,18 +428,25 @@ bool sender_has_ended(struct sender *sender)
     return true;
 }
 
-void sender_end(struct sender *sender)
+void senders_end(struct sender *senders, size_t count)
 {
-    enum { TRIES = (LAST_SECONDS + 2) * 20 };
+    const uint64_t until = clock_ns(CLOCK_MONOTONIC) + (LAST_SECONDS + 2) * 1000000000ULL;
 
-    if (!sender->pid)
-        return;
-    close(sender->end_fd);
-    for (int i = 0; i < TRIES; i++) {
-        if (waitpid(sender->pid, NULL, WNOHANG) == sender->pid)
-            return;
-        usleep(1000000 / 20);
+    for (size_t i = 0; i < count; i++)
+        if (senders[i].pid)
+            close(senders[i].end_fd);
+    for (size_t i = 0; i < count; i++) {
+        pid_t pid = senders[i].pid;
+        bool has_ended = !pid;
+
+        while (!has_ended && clock_ns(CLOCK_MONOTONIC) < until) {
+            has_ended = waitpid(pid, NULL, WNOHANG) == pid;
+            if (!has_ended)
+                usleep(1000000 / 20);
+        }
+        if (!has_ended) {
+            kill(pid, SIGKILL);
+            child_await(pid);
+        }
     }
-    kill(sender->pid, SIGKILL);
-    child_await(sender->pid);
 }

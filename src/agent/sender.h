@@ -32,5 +32,5 @@ int sender_start(struct sender *sender, const struct push_service *service,
 /* True if the process has ended by itself, which it should not: start it again. */
 bool sender_has_ended(struct sender *sender);
 
-/* Let the process send what is left, which takes at most some seconds, and end. */
-void sender_end(struct sender *sender);
+/* Let the processes send what is left, which takes at most some seconds, and end. */
+void senders_end(struct sender *senders, size_t count);

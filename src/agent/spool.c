@@ -74,12 +74,18 @@ static void adopt(void *context, int directory, const char *name)
 
 int spool_open(const char *directory, struct error *error)
 {
+    struct stat status;
     char *path;
     int fd;
 
     if (mkdir(directory, 0700) && errno != EEXIST)
         return error_set(error, ERROR_FAILED, "the spool %s can't be made: %s", directory,
                          strerror(errno));
+    if (stat(directory, &status) == 0 && (status.st_mode & 022 || status.st_uid != geteuid()))
+        return error_set(error, ERROR_FAILED,
+                         "the spool %s can be written by other users: give it to this user, with "
+                         "mode 0700",
+                         directory);
     path = xasprintf("%s/lock", directory);
     fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     free(path);

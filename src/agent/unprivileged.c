@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,13 +23,23 @@
  * tables. */
 static const uint64_t MEMORY = 1 << 30;
 
+enum {
+    FILE_BYTES = 256 << 20, /* that it may write */
+    WAIT_US = 2000,
+    SECONDS = 60, /* of CPU time that it may take, and twice as long by the clock */
+};
+
 /* The child leaves the text of an error in its file, and ends with the code. */
 static void run(int (*work)(void *context, int out, struct error *error), void *context, int out,
                 int *kept, size_t count)
 {
     struct error error;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     child_begin("beamflame-make", kept, count);
+    signal(SIGXFSZ, SIG_IGN); /* an error of writing */
+    own_limit(RLIMIT_FSIZE, FILE_BYTES);
+    own_limit(RLIMIT_CPU, SECONDS);
     if (!CALL_FILTER_IS_MISSING)
         own_limit(RLIMIT_AS, own_memory(OWN_ADDRESS_SPACE) + MEMORY);
     privileges_render(file_fence_new());
@@ -45,8 +57,11 @@ static int finish(pid_t pid, int out, struct error *error)
     char text[sizeof(error->text)] = "";
     int status;
 
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    for (int waits = 0; waitpid(pid, &status, WNOHANG) == 0; waits++) {
+        if (waits == 2 * SECONDS * 1000000 / WAIT_US)
+            kill(pid, SIGKILL);
+        usleep(WAIT_US);
+    }
     if (WIFSIGNALED(status))
         return error_set(error, ERROR_FAILED, "signal %d ended the process that read the recording",
                          WTERMSIG(status));
@@ -74,8 +89,8 @@ int unprivileged_make(int (*work)(void *context, int out, struct error *error), 
         run(work, context, out, kept, count + 2);
     free(kept);
     if (pid < 0)
-        error_set(error, ERROR_FAILED, "can't start the process that reads recordings: %s",
-                  CHILD_ADVICE);
+        error_set(error, ERROR_FAILED, "can't start the process that reads recordings: %s: %s",
+                  strerror(errno), CHILD_ADVICE);
     else
         result = finish(pid, out, error);
     if (result == 0) {

@@ -95,6 +95,30 @@ void file_fence_read(struct file_fence *fence, const char *path)
     permit_path(fence, path, ACCESS_READ);
 }
 
+/* Permit to read in the directory of a path. `path` is cut. */
+static void permit_directory(struct file_fence *fence, char *path)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path)
+        return; /* not all of the root */
+    *slash = '\0';
+    permit_path(fence, path, ACCESS_READ);
+}
+
+void file_fence_read_beside(struct file_fence *fence, const char *path)
+{
+    char *own = path ? xstrdup(path) : NULL, *real = path ? realpath(path, NULL) : NULL;
+
+    file_fence_read(fence, path);
+    if (own)
+        permit_directory(fence, own);
+    if (real)
+        permit_directory(fence, real);
+    free(own);
+    free(real);
+}
+
 static const uint64_t ACCESS_ALL = ACCESS_READ | ACCESS_WRITE | ACCESS_REFER | ACCESS_TRUNCATE;
 
 void file_fence_write_in(struct file_fence *fence, const char *directory)

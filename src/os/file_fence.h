@@ -17,6 +17,10 @@ void file_fence_free(struct file_fence *fence);
  * left out. */
 void file_fence_read(struct file_fence *fence, const char *path);
 
+/* Permit to read the file, and all files in its directory and in that of the file that a link leads
+ * to: the file may be replaced by another later. A path that is NULL is left out. */
+void file_fence_read_beside(struct file_fence *fence, const char *path);
+
 /* Permit to write, make and remove files in the directory in which the file `path` is or will be
  * (util/file_place.h), and in the directories in it. */
 void file_fence_write(struct file_fence *fence, const char *path);

@@ -163,8 +163,9 @@ static void permit_network_files(struct file_fence *fence)
         "/etc/services",
         "/etc/protocols",
         "/etc/ld.so.cache",
-        "/etc/ssl",
-        "/etc/pki",
+        "/etc/ssl/certs",
+        "/etc/pki/tls/certs",
+        "/etc/pki/ca-trust",
         "/etc/ca-certificates",
         "/etc/crypto-policies",
         "/usr/lib",
@@ -174,6 +175,8 @@ static void permit_network_files(struct file_fence *fence)
         "/usr/share/ca-certificates",
         "/usr/local/share/ca-certificates",
         "/run/systemd/resolve",
+        "/run/NetworkManager",
+        "/run/resolvconf",
         "/dev/urandom",
     };
 

@@ -73,30 +73,24 @@ static bool find_pod(const char *logs, const char *id, struct pod *ret_pod)
 
 /* ---- the list ---- */
 
-/* Add an attribute unless the list of the environment has it. */
-static void add(struct buffer *list, const char *given, const char *key, const char *value)
-{
-    char *own = attribute_list_find(given, key);
+#define POD_PREFIX "k8s."
 
-    if (!own)
-        attribute_list_put(list, key, value);
-    free(own);
+static void add_pod(struct buffer *list, const struct pod *pod)
+{
+    attribute_list_put(list, POD_PREFIX "namespace.name", pod->space);
+    attribute_list_put(list, POD_PREFIX "pod.name", pod->name);
+    attribute_list_put(list, POD_PREFIX "container.name", pod->container);
 }
 
-static void add_pod(struct buffer *list, const char *given, const struct pod *pod)
-{
-    add(list, given, "k8s.namespace.name", pod->space);
-    add(list, given, "k8s.pod.name", pod->name);
-    add(list, given, "k8s.container.name", pod->container);
-}
-
-/* Copy the attributes of the environment, apart from the name of the service. */
-static void add_given(struct buffer *list, const char *given)
+/* Copy the attributes of the environment, apart from the name of the service. What the kubelet says
+ * of the pod is true, whatever the environment says. */
+static void add_given(struct buffer *list, const char *given, bool has_pod)
 {
     struct buffer key = {0}, value = {0};
 
     while (attribute_list_next(&given, &key, &value))
-        if (*key.data && *value.data && strcmp(key.data, SERVICE_NAME) != 0)
+        if (*key.data && *value.data && strcmp(key.data, SERVICE_NAME) != 0 &&
+            !(has_pod && !strncmp(key.data, POD_PREFIX, strlen(POD_PREFIX))))
             attribute_list_put(list, key.data, value.data);
     buffer_free(&key);
     buffer_free(&value);
@@ -108,6 +102,10 @@ static void add_service(struct buffer *list, const char *environment, size_t siz
     const char *name = variable(environment, size, "OTEL_SERVICE_NAME");
     char *own = name ? xstrdup(name) : attribute_list_find(given, SERVICE_NAME);
 
+    if (own && !*own) {
+        free(own);
+        own = NULL;
+    }
     if (!own && (name = variable(environment, size, "RELEASE_NAME")))
         own = xstrdup(name);
     if (!own && pod)
@@ -127,9 +125,9 @@ char *service_attributes_from(const char *environment, size_t size, const char *
 
     if (!given)
         given = "";
-    add_given(&list, given);
+    add_given(&list, given, has_pod);
     if (has_pod)
-        add_pod(&list, given, &pod);
+        add_pod(&list, &pod);
     add_service(&list, environment, size, given, has_pod ? &pod : NULL);
     if (has_pod)
         free_pod(&pod);

@@ -157,8 +157,11 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, siz
     for (size_t i = 0; i < count && !stop_requested; i++) {
         if (add(targets, pids[i], error) == 0)
             continue;
-        if (!may_leave_out(targets, pids[i], error))
-            return -1;
+        if (!may_leave_out(targets, pids[i], error)) {
+            if (!targets->may_be_none || stop_requested)
+                return -1;
+            targets->warn("process %d is skipped: %s", pids[i], error->text);
+        }
         if (error->code == ERROR_UNSUPPORTED)
             unsupported = *error;
     }

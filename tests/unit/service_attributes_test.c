@@ -82,13 +82,14 @@ static void test_empty_variables_name_nothing(void **state)
     assert_attributes("XOTEL_SERVICE_NAME=a\0OTEL_SERVICE_NAMES=b\0", "", "");
 }
 
-/* Attributes of the environment stay, and replace those of the pod. */
-static void test_attributes_of_the_environment_come_first(void **state)
+/* Attributes of the environment stay, but can't name another pod than the kubelet does. */
+static void test_environment_does_not_choose_the_pod(void **state)
 {
     (void)state;
-    assert_attributes("OTEL_RESOURCE_ATTRIBUTES=service.version=1.2,k8s.pod.name=own,bad\0", ID,
-                      "service.version=1.2,k8s.pod.name=own,k8s.namespace.name=prod,"
-                      "k8s.container.name=beam-app,service.name=prod/beam-app");
+    assert_attributes("OTEL_RESOURCE_ATTRIBUTES=service.version=1.2,k8s.pod.name=other,bad\0", ID,
+                      "service.version=1.2," POD ",service.name=prod/beam-app");
+    assert_attributes("OTEL_RESOURCE_ATTRIBUTES=k8s.pod.name=own,service.name=\0RELEASE_NAME=r\0",
+                      "", "k8s.pod.name=own,service.name=r");
 }
 
 static void test_container_without_a_log_is_in_no_pod(void **state)
@@ -103,7 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_service_is_named_by_the_first_source),
         cmocka_unit_test(test_empty_variables_name_nothing),
-        cmocka_unit_test(test_attributes_of_the_environment_come_first),
+        cmocka_unit_test(test_environment_does_not_choose_the_pod),
         cmocka_unit_test(test_container_without_a_log_is_in_no_pod),
     };
 

@@ -135,7 +135,7 @@ static int check_event(const char *name, struct error *error)
         return error_set(error, ERROR_USAGE,
                          "record.events can't have '%s': record.%s sets how often it is sampled",
                          name, name);
-    if (event_request_parse(name, event_kind_names(), &request, error))
+    if (event_kinds_parse_request(name, event_kind_names(), &request, error))
         return error_prefix(error, "record.events");
     return 0;
 }

@@ -20,6 +20,8 @@ static const struct agent_metric agent_metrics[] = {
     {"beamflame_samples_lost_total", "counter", "Samples that were lost: the ring buffer was full.",
      OF(lost)},
     {"beamflame_recordings_total", "counter", "Recordings that are complete.", OF(segments)},
+    {"beamflame_http_restarts_total", "counter", "Restarts of the process that answers HTTP.",
+     OF(http_restarts)},
     {"beamflame_spool_bytes", "gauge", "Size of the recordings in the spool.", OF(spool_bytes)},
     {"beamflame_spool_recordings", "gauge", "Recordings in the spool.", OF(spool_recordings)},
 };

@@ -12,6 +12,7 @@
 #include "agent/http/agent_metrics.h"
 #include "agent/http/profile_answer.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/files.h"
 
 enum {
@@ -88,11 +89,26 @@ static bool may_ask(const struct http_server_options *options, const struct http
     return may;
 }
 
+/* A page of a browser can have the name of its host changed to this address. Without a token, only
+ * addresses and "localhost" are names of this host. */
+static bool is_own_host(const struct http_server_options *options, const char *host)
+{
+    static const char local[] = "localhost", digits[] = "0123456789abcdefABCDEF.:[]";
+
+    if (!host || options->config->http.token_file ||
+        !strncmp(options->config->http.listen, "unix:", strlen("unix:")))
+        return true;
+    if (!strncmp(host, local, strlen(local)) &&
+        (!host[strlen(local)] || host[strlen(local)] == ':'))
+        return true;
+    return !host[strspn(host, digits)] && (strchr(host, '.') || host[0] == '[');
+}
+
 /* ---- answers ---- */
 
 static struct http_answer answer_ready(const struct agent_status *status)
 {
-    uint64_t now = (uint64_t)time(NULL), recorded = status->recorded_at;
+    uint64_t now = clock_ns(CLOCK_BOOTTIME) / 1000000000, recorded = status->recorded_at;
 
     if (!recorded)
         return http_answer_text(503, "not recording yet");
@@ -122,10 +138,14 @@ struct http_answer http_answer_make(const struct http_server_options *options,
         return http_answer_text(200, "ok");
     if (!strcmp(path, "/readyz"))
         return answer_ready(options->status);
+    if (!is_own_host(options, request->host))
+        return http_answer_text(403, "this host has another name: use its address");
     if (!may_ask(options, request))
         return http_answer_text(401, "the token of http.token_file is needed");
     if (!strcmp(path, "/metrics"))
         return answer_metrics(options);
+    if (request->is_head && (!strcmp(path, "/nodes") || !strcmp(path, "/profile")))
+        return http_answer_text(200, "%s", "");
     if (!strcmp(path, "/nodes"))
         return nodes_answer(options->config, request);
     if (!strcmp(path, "/profile"))

@@ -18,7 +18,9 @@
 
 struct http_request {
     const char *path;
-    bool is_get;
+    bool is_get;  /* also for HEAD */
+    bool is_head; /* the body is not sent */
+    const char *host;          /* the header; NULL: none */
     const char *authorization; /* the header; NULL: none */
     /* Return the value of ?NAME=VALUE, or NULL. */
     const char *(*argument)(void *context, const char *name);

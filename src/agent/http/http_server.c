@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +58,9 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
     const struct http_request request = {
         .path = url,
         .is_get = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD),
+        .is_head = !strcmp(method, MHD_HTTP_METHOD_HEAD),
+        .host =
+            microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
         .authorization = microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND,
                                                             MHD_HTTP_HEADER_AUTHORIZATION),
         .argument = argument,
@@ -100,7 +104,7 @@ static struct file_fence *fence_of(const struct agent_config *config)
     struct file_fence *fence = file_fence_new();
 
     file_fence_read(fence, config->spool.directory);
-    file_fence_read(fence, config->http.token_file);
+    file_fence_read_beside(fence, config->http.token_file);
     return fence;
 }
 
@@ -114,6 +118,7 @@ int http_server_start(struct http_server *server, const struct http_server_optio
     *server = (struct http_server){.end_fd = -1};
     if (!text || !*text)
         return 0;
+    server->is_wanted = true;
     if (listen_address_parse(text, &address, error) || microhttpd_load(error))
         return -1;
     listening = listen_address_open(&address, text, error);
@@ -141,6 +146,15 @@ int http_server_start(struct http_server *server, const struct http_server_optio
     server->pid = 0;
     return error_set(error, ERROR_FAILED, "can't start the process that answers HTTP: %s",
                      CHILD_ADVICE);
+}
+
+bool http_server_has_ended(struct http_server *server)
+{
+    if (!server->pid || waitpid(server->pid, NULL, WNOHANG) != server->pid)
+        return server->is_wanted && !server->pid;
+    close(server->end_fd);
+    server->pid = 0;
+    return true;
 }
 
 void http_server_end(struct http_server *server)

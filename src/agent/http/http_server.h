@@ -2,6 +2,7 @@
 /* The process that answers HTTP. It has no right but to read the spool and its token. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "agent/config/agent_config.h"
@@ -15,7 +16,8 @@ struct http_server_options {
 };
 
 struct http_server {
-    pid_t pid;  /* 0: not running */
+    bool is_wanted; /* the configuration has an address */
+    pid_t pid;      /* 0: not running */
     int end_fd; /* closed to end it */
 };
 
@@ -23,4 +25,7 @@ struct http_server {
  */
 int http_server_start(struct http_server *server, const struct http_server_options *options,
                       struct error *error);
+/* True if the process should run, and does not. */
+bool http_server_has_ended(struct http_server *server);
+
 void http_server_end(struct http_server *server);
