@@ -189,7 +189,7 @@ static int ask(enum broker_call call, const char *path, uint32_t *id, int *ret_f
                struct error *error)
 {
     struct broker_request request = {.call = call, .id = id ? *id : 0};
-    struct broker_reply reply;
+    struct broker_reply reply = {0};
 
     if (strlen(path) >= sizeof(request.path))
         return error_set(error, ERROR_FAILED, "can't open %.300s: %s", path,

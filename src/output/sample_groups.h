@@ -15,8 +15,12 @@ struct sample_group {
     uint64_t time; /* of its samples, if groups have times; else 0 */
     view_stack_id stack;
     struct root_key who;
-    uint32_t unused; /* 0: groups are compared by their bytes */
 };
+
+/* Groups are compared by their bytes, of which none may be padding. */
+_Static_assert(sizeof(struct sample_group) ==
+                   sizeof(uint64_t) + sizeof(view_stack_id) + sizeof(struct root_key),
+               "struct sample_group has padding");
 
 struct sample_groups {
     struct output_source source;

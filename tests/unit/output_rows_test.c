@@ -335,6 +335,7 @@ static void test_graph_has_intervals_and_numbers_of_samples(void **state)
     assert_row(text, ", \"samples\"=400, \"plus_minus\"=28134];\n");
     assert_row(text, "\"log\" [tooltip=\"sends: count 0 times +- 3,514, 0 samples\\n"
                      "receives: count 574,647 times +- 25,115, 600 samples\"];\n");
+    free(text);
 }
 
 /* Append the parts of a hit of sched: 70 us waiting and 30 us in the run queue. */
