@@ -44,12 +44,12 @@ void code_free(struct code *code)
     if (!code)
         return;
     for (size_t i = 0; i < code->live_count; i++)
-        code_module_free(code->live[i]);
+        code_refresh_module_free(code->live[i]);
     while (code->retired) {
         struct code_module *module = code->retired;
 
         code->retired = module->next_retired;
-        code_module_free(module);
+        code_refresh_module_free(module);
     }
     free(code->live);
     address_map_free(code->by_entry);
@@ -129,7 +129,7 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
 
     if (!module)
         return false;
-    code_parse(code, module);
+    code_refresh_parse(code, module);
     if (!module->parsed)
         return false;
     offset = (uint32_t)(address - module->start);
@@ -161,7 +161,7 @@ void code_each(struct code *code, const char *module, code_visit visit, void *co
     struct code_module *version;
 
     while ((version = older_version(code, module, age))) {
-        code_parse(code, version);
+        code_refresh_parse(code, version);
         for (uint32_t r = 0; version->parsed && r < version->symbols.range_count; r++) {
             const struct gdb_jit_range *range = &version->symbols.ranges[r];
             struct code_place place;

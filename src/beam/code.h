@@ -7,9 +7,9 @@
  *
  * Code changes during a profile. code_refresh() updates the map to what the VM has now. Modules
  * that the VM no longer has stay in the map, below newer code at the same address: samples that are
- * older than the change get the names of the code that ran then. code_forget() removes them once
- * all such samples have their names. A module is parsed at the first request for an address in it,
- * or when a newer version of it appears, because the VM may then purge it.
+ * older than the change get the names of the code that ran then. code_refresh_forget() removes them
+ * once all such samples have their names. A module is parsed at the first request for an address in
+ * it, or when a newer version of it appears, because the VM may then purge it.
  */
 #pragma once
 
@@ -29,9 +29,10 @@ struct code_place {
     bool is_function_header; /* of a function with code in the next place */
     uint64_t start, end;     /* of the function or fragment */
     uint64_t module;         /* start address of its module's code */
-    const char *symbol; /* "lists:map/2" or "global::call_bif_shared"; valid until code_forget() */
-    const char *file;   /* source file name or "" */
-    uint32_t line;      /* 0 if unknown */
+    const char
+        *symbol; /* "lists:map/2" or "global::call_bif_shared"; valid until code_refresh_forget() */
+    const char *file; /* source file name or "" */
+    uint32_t line;    /* 0 if unknown */
 };
 
 struct code *code_new(struct vm *vm, struct error *error);
@@ -53,7 +54,7 @@ int code_refresh(struct code *code, struct error *error);
 
 /* Remove the modules that had been replaced 10 s before `now` (ns, CLOCK_MONOTONIC). Return their
  * number. */
-size_t code_forget(struct code *code, uint64_t now);
+size_t code_refresh_forget(struct code *code, uint64_t now);
 
 /* Find the code at `address`: for a leaf its exact address, for a return address pass address - 1.
  * False if no known code is there. */

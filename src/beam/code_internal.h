@@ -54,7 +54,7 @@ struct code {
     struct address_map *call_classes;
 };
 
-void code_module_free(struct code_module *module);
+void code_refresh_module_free(struct code_module *module);
 
 /* The live module that has code at the address. NULL if there is none. */
 struct code_module *code_live_at(const struct code *code, uint64_t address);
@@ -64,4 +64,4 @@ struct code_module *code_module_at(const struct code *code, uint64_t address);
 
 /* Parse the symbols of a module, if that was not done. module->parsed stays false if they can't be
  * read. */
-void code_parse(struct code *code, struct code_module *module);
+void code_refresh_parse(struct code *code, struct code_module *module);

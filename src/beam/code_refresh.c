@@ -34,7 +34,7 @@ static size_t parsed_bytes(const struct code_module *module)
                : 0;
 }
 
-void code_module_free(struct code_module *module)
+void code_refresh_module_free(struct code_module *module)
 {
     if (!module)
         return;
@@ -89,7 +89,7 @@ static void retire(struct code *code, size_t at)
             (code->live_count - at - 1) * sizeof(*code->live));
     code->live_count--;
     if (!code->epoch) { /* there are no samples of it */
-        code_module_free(module);
+        code_refresh_module_free(module);
         return;
     }
     module->retired_ns = clock_ns(CLOCK_MONOTONIC);
@@ -111,7 +111,7 @@ static void insert(struct code *code, struct code_module *module)
 
 /* ---- parsing ---- */
 
-void code_parse(struct code *code, struct code_module *module)
+void code_refresh_parse(struct code *code, struct code_module *module)
 {
     uint8_t *bytes;
     struct error ignored;
@@ -142,7 +142,7 @@ static void parse_older_versions(struct code *code, const char *name)
 {
     for (size_t i = 0; i < code->live_count; i++)
         if (!strcmp(code->live[i]->name, name))
-            code_parse(code, code->live[i]);
+            code_refresh_parse(code, code->live[i]);
 }
 
 /* ---- following the list ---- */
@@ -208,7 +208,7 @@ static void add_module(struct code *code, struct new_entry *new)
     new->name = NULL;
     if (code->epoch) {
         parse_older_versions(code, module->name);
-        code_parse(code, module);
+        code_refresh_parse(code, module);
     }
     insert(code, module);
 }
@@ -339,7 +339,7 @@ int code_refresh(struct code *code, struct error *error)
     return 0;
 }
 
-size_t code_forget(struct code *code, uint64_t now)
+size_t code_refresh_forget(struct code *code, uint64_t now)
 {
     struct code_module **link = &code->retired;
     size_t kept = 0, count = 0;
@@ -351,7 +351,7 @@ size_t code_forget(struct code *code, uint64_t now)
 
         *link = module->next_retired;
         code->parsed_bytes -= parsed_bytes(module);
-        code_module_free(module);
+        code_refresh_module_free(module);
         count++;
     }
     if (count)

@@ -27,7 +27,7 @@ struct core_identification {
 static void identify(void *work)
 {
     struct core_identification *own = work;
-    int fd = reopen(own->fd);
+    int fd = procfs_reopen(own->fd);
 
     own->result = fd < 0 ? error_set(&own->error, ERROR_FAILED, "can't read the executable: %s",
                                      strerror(errno))

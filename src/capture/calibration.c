@@ -251,7 +251,7 @@ static int try_way(enum probe_way way, const struct probe_point *points,
 static int find_points(struct probe_point *points, struct mappings *mappings, struct error *error)
 {
     for (enum trap trap = 0; trap < TRAPS; trap++) {
-        if (probe_point(mappings, (uintptr_t)trap_functions[trap], &points[trap], error))
+        if (probe_link_point(mappings, (uintptr_t)trap_functions[trap], &points[trap], error))
             return -1;
     }
     return 0;
@@ -266,7 +266,7 @@ static void say_costs(const struct calibration *calibration)
         "probes are attached by %s; a hit costs %.0f ns on an emulated instruction, %.0f on a "
         "nop of five bytes, %.0f on endbr64, %.0f on one that is stepped over; a return %.0f "
         "more",
-        probe_way_name(calibration->way), ns[TRAP_EMULATED], ns[TRAP_NOP5], ns[TRAP_ENDBR],
+        probe_link_way_name(calibration->way), ns[TRAP_EMULATED], ns[TRAP_NOP5], ns[TRAP_ENDBR],
         ns[TRAP_STEPPED], calibration->return_ns);
 }
 

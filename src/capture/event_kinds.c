@@ -205,8 +205,8 @@ static bool is_of_kind(const char *name, const struct event_kind *kind)
     return !strcmp(name, kind->name);
 }
 
-int event_request_parse(const char *name, const char *known, struct event_request *request,
-                        struct error *error)
+int event_kinds_parse_request(const char *name, const char *known, struct event_request *request,
+                              struct error *error)
 {
     struct event_function function;
 
@@ -218,7 +218,7 @@ int event_request_parse(const char *name, const char *known, struct event_reques
             continue;
         *request = (struct event_request){name, kind, name + strlen(kind->name)};
         if ((by == PLACE_BY_BIF || by == PLACE_BY_NIF) &&
-            !event_function_parse(request->argument, &function))
+            !event_sites_parse_function(request->argument, &function))
             return error_set(error, ERROR_USAGE,
                              "'%s' needs a function after it, as in %serlang:md5/1", name,
                              kind->name);
@@ -234,12 +234,12 @@ int event_request_parse(const char *name, const char *known, struct event_reques
     return error_set(error, ERROR_USAGE, "there is no event '%s'; the events are: %s", name, known);
 }
 
-uint32_t event_request_slots(int targets, int count)
+uint32_t event_kinds_slots(int targets, int count)
 {
     return (uint32_t)(targets * count);
 }
 
-uint32_t event_request_histograms(const struct event_request *events, int count, int targets)
+uint32_t event_kinds_histograms(const struct event_request *events, int count, int targets)
 {
     uint32_t sum = 0;
 

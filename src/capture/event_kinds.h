@@ -101,12 +101,12 @@ struct event_request {
 
 /* Return 0; -1 with ERROR_USAGE if there is no such event, or if its argument has a wrong form. The
  * message lists `known`, the events that the caller accepts. */
-int event_request_parse(const char *name, const char *known, struct event_request *request,
-                        struct error *error);
+int event_kinds_parse_request(const char *name, const char *known, struct event_request *request,
+                              struct error *error);
 
 /* The number of slots and histograms of `count` events in `targets` targets. */
-uint32_t event_request_slots(int targets, int count);
-uint32_t event_request_histograms(const struct event_request *events, int count, int targets);
+uint32_t event_kinds_slots(int targets, int count);
+uint32_t event_kinds_histograms(const struct event_request *events, int count, int targets);
 
 /* Mark the programs of a kind of events to be loaded, prepared for this way of attaching. */
 void event_kind_want(struct programs *programs, const struct event_kind *kind, enum probe_way way);

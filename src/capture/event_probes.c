@@ -67,7 +67,7 @@ struct event_probes *event_probes_new(const struct event_probes_options *options
 {
     struct event_probes *probes = xcalloc(1, sizeof(*probes));
     uint32_t histogram =
-        options->target * event_request_histograms(options->events, options->count, 1);
+        options->target * event_kinds_histograms(options->events, options->count, 1);
 
     probes->options = *options;
     probes->events = xcalloc((size_t)options->count, sizeof(*probes->events));

@@ -10,7 +10,7 @@
 #include "native/usdt.h"
 #include "util/log.h"
 
-bool event_function_parse(const char *text, struct event_function *function)
+bool event_sites_parse_function(const char *text, struct event_function *function)
 {
     char end;
 
@@ -69,7 +69,7 @@ static int find_address(const struct event_target *target, const struct event_re
         return error_set(error, ERROR_FAILED,
                          "a USDT probe can have several addresses, so it takes no offset");
     }
-    if (!event_function_parse(request->argument, &function))
+    if (!event_sites_parse_function(request->argument, &function))
         return error_set(error, ERROR_USAGE, "'%s' is not a function", request->argument);
     return (site->by == PLACE_BY_BIF ? hooks_bif : hooks_nif)(
         target->hooks, function.module, function.name, function.arity, point, error);
@@ -82,12 +82,12 @@ static int find_point(const struct event_target *target, uint64_t address,
 {
     struct probe_needs needs = {.arguments = site->arguments, .stack = site->is_return};
 
-    if (probe_point_for(target->vm->mappings, address, &needs, point, error))
+    if (probe_link_point_for(target->vm->mappings, address, &needs, point, error))
         return -1;
     if (probe_safety_check_nop5(target->way, point, error) == 0)
         return 0;
     needs.no_nop5 = true;
-    if (probe_point_for(target->vm->mappings, address, &needs, point, error))
+    if (probe_link_point_for(target->vm->mappings, address, &needs, point, error))
         return -1;
     return probe_safety_check_nop5(target->way, point, error);
 }
@@ -146,7 +146,7 @@ static bool add_usdt(void *context, const struct usdt_probe *probe)
 
     if (!is_named(probe, search->request->argument))
         return true;
-    place.point = probe_point_in(search->file, probe->file_offset);
+    place.point = probe_link_point_in(search->file, probe->file_offset);
     if (search->places->count == EVENT_PLACES_MAX)
         search->result = too_many(search->request, search->error);
     else
@@ -223,7 +223,7 @@ static void say_places(const struct event_target *target, const struct event_req
                   request->name, (int)target->vm->pid, place->site->program,
                   place->site->is_return ? "the return of the function at" : "offset",
                   (unsigned long long)place->point.file_offset, place->way,
-                  probe_way_name(target->way));
+                  probe_link_way_name(target->way));
     }
 }
 

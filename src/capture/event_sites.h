@@ -35,4 +35,4 @@ struct event_function {
     char module[256], name[256];
     uint32_t arity;
 };
-bool event_function_parse(const char *text, struct event_function *function);
+bool event_sites_parse_function(const char *text, struct event_function *function);

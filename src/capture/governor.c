@@ -140,7 +140,7 @@ static void close_all(struct governor *governor)
 
 static void take_income(struct governor *governor, uint64_t now)
 {
-    if (governor_read_target_cpu(governor))
+    if (governor_group_read_target_cpu(governor))
         budget_income(governor->budget, now, governor->target_cpu);
 }
 

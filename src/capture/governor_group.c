@@ -244,7 +244,7 @@ static void *detach_task(void *argument)
         cost += governor_group_take_cost(group, &counts);
     }
     budget_detached(governor->budget, group->number, cost);
-    governor_observe(governor);
+    governor_group_observe(governor);
     task_done(group);
     pthread_mutex_unlock(&governor->lock);
     free(task);
@@ -275,7 +275,7 @@ static void start_task(struct probe_group *group, void *(*run)(void *), struct p
 
 void governor_group_open(struct probe_group *group)
 {
-    governor_observe(group->governor);
+    governor_group_observe(group->governor);
     log_detail("windows", "group %u of process %d opens: its probes are being attached",
                group->number, (int)group->governor->options.pid);
     start_task(group, attach_task, NULL);
@@ -357,7 +357,7 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
     set_period(group);
 }
 
-bool governor_read_target_cpu(struct governor *governor)
+bool governor_group_read_target_cpu(struct governor *governor)
 {
     struct timespec time;
 
@@ -367,7 +367,7 @@ bool governor_read_target_cpu(struct governor *governor)
     return true;
 }
 
-void governor_observe(struct governor *governor)
+void governor_group_observe(struct governor *governor)
 {
     const struct governor_callbacks *callbacks = &governor->options.callbacks;
     struct target_effort now, *last = &governor->observed;
@@ -381,7 +381,7 @@ void governor_observe(struct governor *governor)
             governor_group_charge(group, clock_ns(CLOCK_MONOTONIC), &counts);
         }
     }
-    if (!governor_read_target_cpu(governor))
+    if (!governor_group_read_target_cpu(governor))
         return;
     now = (struct target_effort){governor->target_cpu,
                                  callbacks->work(callbacks->context, WORK_OF_ALL).count,

@@ -71,7 +71,7 @@ struct governor {
     uint64_t target_cpu_start, target_cpu; /* until now, or until the target ended */
     struct budget *budget;
     double cost;                   /* estimated cost of all hits */
-    struct target_effort observed; /* at the last governor_observe() */
+    struct target_effort observed; /* at the last governor_group_observe() */
     struct cost_factor cost_factor;
     struct probe_group **groups;
     unsigned group_count;
@@ -92,12 +92,12 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
                            const struct probe_counts *counts);
 
 /* Read the target's CPU time. Return false if the target has ended: the last value then stays. */
-bool governor_read_target_cpu(struct governor *governor);
+bool governor_group_read_target_cpu(struct governor *governor);
 
 /* Observe the work of the target and the cost of hits since the last call. It is called before
  * probes are attached and after they are detached. So the cost of attaching and detaching for the
  * target lies in intervals that have hits. */
-void governor_observe(struct governor *governor);
+void governor_group_observe(struct governor *governor);
 
 /* ---- groups ---- */
 

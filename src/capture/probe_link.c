@@ -57,7 +57,7 @@ struct probe_links {
     struct link links[];
 };
 
-struct probe_point probe_point_in(struct elf_file *file, uint64_t offset)
+struct probe_point probe_link_point_in(struct elf_file *file, uint64_t offset)
 {
     struct probe_point point = {.file_offset = offset};
     uint8_t code[CPU_INSTRUCTION_BYTES_MAX];
@@ -67,8 +67,9 @@ struct probe_point probe_point_in(struct elf_file *file, uint64_t offset)
     return point;
 }
 
-int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
-                    struct probe_point *point, struct error *error)
+int probe_link_point_for(struct mappings *mappings, uint64_t address,
+                         const struct probe_needs *needs, struct probe_point *point,
+                         struct error *error)
 {
     struct mapping *mapping = mappings_find_code(mappings, address);
     struct elf_file *file = mapping ? mapping_file(mappings, mapping) : NULL;
@@ -77,19 +78,19 @@ int probe_point_for(struct mappings *mappings, uint64_t address, const struct pr
         return error_set(error, ERROR_FAILED, "no file is mapped as code at 0x%llx",
                          (unsigned long long)address);
     address = probe_place_of(file, address, needs);
-    *point = probe_point_in(file, address - mapping->start + mapping->offset);
+    *point = probe_link_point_in(file, address - mapping->start + mapping->offset);
     return 0;
 }
 
-int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
-                struct error *error)
+int probe_link_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
+                     struct error *error)
 {
     static const struct probe_needs all = {.arguments = 6, .stack = true};
 
-    return probe_point_for(mappings, address, &all, point, error);
+    return probe_link_point_for(mappings, address, &all, point, error);
 }
 
-const char *probe_way_name(enum probe_way way)
+const char *probe_link_way_name(enum probe_way way)
 {
     return way == PROBE_MULTI ? "uprobe_multi" : "perf events";
 }
@@ -276,7 +277,8 @@ struct probe_links *probe_link_attach(enum probe_way way, pid_t pid, const struc
     if (result == 0) {
         log_detail("probes",
                    "%d places are attached in process %d by %d %s, in %.1f ms of CPU time", count,
-                   (int)pid, links->count, probe_way_name(way), (double)links->attach_ns / 1e6);
+                   (int)pid, links->count, probe_link_way_name(way),
+                   (double)links->attach_ns / 1e6);
         return links;
     }
     log_decision("probes", "attaching failed: %s", error->text);

@@ -49,16 +49,17 @@ struct probe_point {
 /* Find the point for the function with its first instruction at `address`. It is where a probe of
  * the entry is cheapest and its program still finds what it needs: all of the call, or what `needs`
  * says. ERROR_FAILED if no file is mapped as code at `address`. */
-int probe_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
-                struct error *error);
-int probe_point_for(struct mappings *mappings, uint64_t address, const struct probe_needs *needs,
-                    struct probe_point *point, struct error *error);
+int probe_link_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
+                     struct error *error);
+int probe_link_point_for(struct mappings *mappings, uint64_t address,
+                         const struct probe_needs *needs, struct probe_point *point,
+                         struct error *error);
 
 /* Make the point of an instruction by its offset in the file. */
-struct probe_point probe_point_in(struct elf_file *file, uint64_t offset);
+struct probe_point probe_link_point_in(struct elf_file *file, uint64_t offset);
 
 /* "uprobe_multi" or "perf events". */
-const char *probe_way_name(enum probe_way way);
+const char *probe_link_way_name(enum probe_way way);
 
 /* Prepare a program for a way of attaching, as calibration found it. Call this before the program
  * is loaded. */

@@ -37,7 +37,7 @@ static struct probe_links *attach_to_nop(enum probe_way way, const struct calibr
     struct probe_links *links = NULL;
     struct probe_point point;
 
-    if (mappings && probe_point(mappings, (uintptr_t)trap_nop5_of_leaf, &point, error) == 0) {
+    if (mappings && probe_link_point(mappings, (uintptr_t)trap_nop5_of_leaf, &point, error) == 0) {
         site.path = point.path;
         site.file_offset = point.file_offset;
         links = probe_link_attach(way, getpid(), &site, 1, error);
@@ -169,7 +169,7 @@ static struct probe_links *attach_at_return(enum probe_way way, pid_t pid,
     struct probe_links *links = NULL;
     struct probe_point point;
 
-    if (mappings && probe_point(mappings, (uintptr_t)function_to_probe, &point, &error) == 0) {
+    if (mappings && probe_link_point(mappings, (uintptr_t)function_to_probe, &point, &error) == 0) {
         site.path = point.path;
         site.file_offset = point.file_offset;
         links = probe_link_attach(way, pid, &site, 1, &error);

@@ -125,7 +125,7 @@ static struct comparison_side compared_side(const struct side *side, const char 
     /* A recording that was cut has samples after its totals. */
     if (compared.totals.end_monotonic <= side->last)
         compared.totals.end_monotonic = side->last + 1;
-    compared.to_ms = compared.from_ms + recording_ms(&compared.header, &compared.totals);
+    compared.to_ms = compared.from_ms + comparison_recording_ms(&compared.header, &compared.totals);
     return compared;
 }
 

@@ -49,8 +49,8 @@ static int add_event(void *target, char *name, struct error *error)
         return error_set(error, ERROR_USAGE,
                          "event '%s' has no probes; the events with probes are: %s", name,
                          event_kind_names());
-    return event_request_parse(name, event_kind_names(), &options->events[options->event_count++],
-                               error);
+    return event_kinds_parse_request(name, event_kind_names(),
+                                     &options->events[options->event_count++], error);
 }
 
 static const struct command_option option_list[] = {
@@ -69,8 +69,8 @@ static int check(void *target, struct error *error)
     if (options->event_count)
         return 0;
     for (const char *const *name = event_kind_list(); *name; name++)
-        if (event_request_parse(*name, event_kind_names(), &options->events[options->event_count++],
-                                error))
+        if (event_kinds_parse_request(*name, event_kind_names(),
+                                      &options->events[options->event_count++], error))
             return -1;
     return 0;
 }

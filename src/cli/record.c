@@ -268,7 +268,7 @@ static int make_recording(const struct record_options *options, struct targets *
         result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
-        recording_remove_empty(path);
+        recording_keep_remove_empty(path);
         error_prefix(error, "%s", path);
     }
     return result;

@@ -73,7 +73,7 @@ static struct file_fence *fence_around(const struct render_work *work)
         permit_output(fence, &options->requests[i]);
     if (options->stats_path && strcmp(options->stats_path, "-"))
         file_fence_write(fence, options->stats_path);
-    recording_permit_places(fence, temporary_directory());
+    recording_keep_permit_places(fence, temporary_directory());
     return fence;
 }
 

@@ -58,7 +58,7 @@ static void find_collect(struct hooks *hooks, struct function_set *found)
     uint64_t nobump = called_by_fragment(hooks, "erts_garbage_collect_nobump");
 
     if (nobump)
-        hook_search_function(hooks, nobump, collects, 0, found);
+        hooks_search_function(hooks, nobump, collects, 0, found);
 }
 
 static bool collects_hibernating(const struct call_match *match)
@@ -83,19 +83,19 @@ static bool takes_process(const struct call_match *match)
 static void find_collect_hibernate(struct hooks *hooks, struct function_set *found)
 {
     struct function_set hibernate = {.count = 0}, called = {.count = 0};
-    const struct bif *bif = hook_find_bif(hooks, "erlang", "hibernate", 3, NULL);
+    const struct bif *bif = hooks_find_bif(hooks, "erlang", "hibernate", 3, NULL);
 
     if (!bif)
         return;
-    hook_search_function(hooks, bif->implementation, takes_process, 0, &hibernate);
+    hooks_search_function(hooks, bif->implementation, takes_process, 0, &hibernate);
     for (size_t i = 0; i < hibernate.count; i++)
-        hook_search_function(hooks, hibernate.functions[i], takes_process, 0, &called);
+        hooks_search_function(hooks, hibernate.functions[i], takes_process, 0, &called);
     for (size_t i = 0; i < called.count; i++) {
         struct function_set inner = {.count = 0};
 
-        hook_search_function(hooks, called.functions[i], collects_hibernating, 0, &inner);
-        if (inner.count == 1 && hook_stores(hooks, called.functions[i], counts_reductions))
-            function_set_add(found, called.functions[i]);
+        hooks_search_function(hooks, called.functions[i], collects_hibernating, 0, &inner);
+        if (inner.count == 1 && hooks_stores(hooks, called.functions[i], counts_reductions))
+            hooks_set_add(found, called.functions[i]);
     }
 }
 
@@ -113,14 +113,14 @@ static bool adds_fragment(const struct store_match *match)
 
 static void find_fragment(struct hooks *hooks, struct function_set *found)
 {
-    const struct bif *bif = hook_find_bif(hooks, "erlang", "setelement", 3, NULL);
+    const struct bif *bif = hooks_find_bif(hooks, "erlang", "setelement", 3, NULL);
     struct function_set called = {.count = 0};
 
     if (bif)
-        hook_search_function(hooks, bif->implementation, allocates, 0, &called);
+        hooks_search_function(hooks, bif->implementation, allocates, 0, &called);
     for (size_t i = 0; i < called.count; i++)
-        if (hook_stores(hooks, called.functions[i], adds_fragment))
-            function_set_add(found, called.functions[i]);
+        if (hooks_stores(hooks, called.functions[i], adds_fragment))
+            hooks_set_add(found, called.functions[i]);
 }
 
 /* ---- messages ---- */
@@ -148,11 +148,11 @@ static void find_send(struct hooks *hooks, struct function_set *found)
     struct function_set called = {.count = 0};
 
     if (enif_send)
-        hook_search_function(hooks, enif_send, NULL, 0, &called);
+        hooks_search_function(hooks, enif_send, NULL, 0, &called);
     for (size_t i = 0; i < called.count; i++)
-        if (hook_stores(hooks, called.functions[i], stores_term) &&
-            hook_stores(hooks, called.functions[i], stores_sender))
-            function_set_add(found, called.functions[i]);
+        if (hooks_stores(hooks, called.functions[i], stores_term) &&
+            hooks_stores(hooks, called.functions[i], stores_sender))
+            hooks_set_add(found, called.functions[i]);
 }
 
 static bool queues_from_sender(const struct call_match *match)
@@ -176,14 +176,14 @@ static void find_send_many(struct hooks *hooks, struct function_set *found)
     uint64_t send = hook_address(hooks, HOOK_SEND), next;
     struct function_set queue = {.count = 0}, same = {.count = 0};
 
-    if (!send || !(next = hook_next_function(hooks, send)))
+    if (!send || !(next = hooks_next_function(hooks, send)))
         return;
-    hook_search_function(hooks, send, queues_from_sender, 0, &queue);
+    hooks_search_function(hooks, send, queues_from_sender, 0, &queue);
     if (queue.count != 1)
         return;
-    hook_search_function(hooks, next, queues_to_last, queue.functions[0], &same);
+    hooks_search_function(hooks, next, queues_to_last, queue.functions[0], &same);
     if (same.count == 1)
-        function_set_add(found, next);
+        hooks_set_add(found, next);
 }
 
 /* With last_next == NULL: the signals are all messages. */
@@ -205,12 +205,12 @@ static void search_offers(struct hooks *hooks, uint64_t function, struct functio
 {
     struct function_set queue = {.count = 0};
 
-    hook_search_function(hooks, function, offers, 0, found);
+    hooks_search_function(hooks, function, offers, 0, found);
     if (found->count)
         return;
-    hook_search_function(hooks, function, queues_from_sender, 0, &queue);
+    hooks_search_function(hooks, function, queues_from_sender, 0, &queue);
     for (size_t i = 0; i < queue.count; i++)
-        hook_search_function(hooks, queue.functions[i], offers_passed_on, 0, found);
+        hooks_search_function(hooks, queue.functions[i], offers_passed_on, 0, found);
 }
 
 /* queue_messages(from, to, locks, first, last, count)
@@ -227,8 +227,8 @@ static void find_queue(struct hooks *hooks, struct function_set *found)
     search_offers(hooks, send, &by_one);
     search_offers(hooks, many, &by_many);
     for (size_t i = 0; i < by_one.count; i++)
-        if (function_set_has(&by_many, by_one.functions[i]))
-            function_set_add(found, by_one.functions[i]);
+        if (hooks_set_has(&by_many, by_one.functions[i]))
+            hooks_set_add(found, by_one.functions[i]);
 }
 
 /* Code of a receive calls beam_jit_remove_message(c_p, FCALLS, HTOP, E, active_code_ix). No other
@@ -259,7 +259,7 @@ static bool search_place(void *context, const struct code_place *place)
     const struct place_search *search = context;
 
     if (place->kind != CODE_HEADER && (!search->symbol || !strcmp(place->symbol, search->symbol)))
-        hook_search_place(search->hooks, place, search->pattern, 0, search->found);
+        hooks_search_place(search->hooks, place, search->pattern, 0, search->found);
     return true;
 }
 
@@ -294,7 +294,7 @@ static void find_copy(struct hooks *hooks, struct function_set *found)
     uint64_t enif_make_copy = exported(hooks, "enif_make_copy");
 
     if (enif_make_copy)
-        hook_search_function(hooks, enif_make_copy, copies_term, 0, found);
+        hooks_search_function(hooks, enif_make_copy, copies_term, 0, found);
 }
 
 /* ---- spawn and exit ---- */
@@ -316,10 +316,10 @@ static bool creates_process(const struct call_match *match)
 
 static void find_create(struct hooks *hooks, struct function_set *found)
 {
-    const struct bif *bif = hook_find_bif(hooks, "erlang", "spawn", 3, NULL);
+    const struct bif *bif = hooks_find_bif(hooks, "erlang", "spawn", 3, NULL);
 
     if (bif)
-        hook_search_function(hooks, bif->implementation, creates_process, 0, found);
+        hooks_search_function(hooks, bif->implementation, creates_process, 0, found);
 }
 
 /* The JIT's stubs at the root of each stack
@@ -356,10 +356,10 @@ static void find_exit_continue(struct hooks *hooks, struct function_set *found)
         return;
     code_each(hooks->code, "erts_beamasm", search_place,
               &(struct place_search){hooks, "erts_beamasm:continue_exit/0", continues_exit, &stub});
-    hook_search_function(hooks, do_exit, takes_process, 0, &last);
+    hooks_search_function(hooks, do_exit, takes_process, 0, &last);
     for (size_t i = 0; i < stub.count; i++)
-        if (function_set_has(&last, stub.functions[i]))
-            function_set_add(found, stub.functions[i]);
+        if (hooks_set_has(&last, stub.functions[i]))
+            hooks_set_add(found, stub.functions[i]);
 }
 
 /* ---- */

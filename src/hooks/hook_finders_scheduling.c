@@ -35,13 +35,13 @@ void hook_find_schedule(struct hooks *hooks, struct function_set *found)
 
     if (!main_loop(hooks, &loop))
         return;
-    hook_search_place(hooks, &loop, begins_without, 0, &givers);
+    hooks_search_place(hooks, &loop, begins_without, 0, &givers);
     for (size_t i = 0; i < givers.count; i++) {
         struct function_set takers = {.count = 0};
 
-        hook_search_place(hooks, &loop, takes_new_process, givers.functions[i], &takers);
+        hooks_search_place(hooks, &loop, takes_new_process, givers.functions[i], &takers);
         if (takers.count == 1)
-            function_set_add(found, givers.functions[i]);
+            hooks_set_add(found, givers.functions[i]);
     }
 }
 
@@ -51,7 +51,7 @@ void hook_find_copy_in(struct hooks *hooks, struct function_set *found)
     struct code_place loop;
 
     if (schedule && main_loop(hooks, &loop))
-        hook_search_place(hooks, &loop, takes_new_process, schedule, found);
+        hooks_search_place(hooks, &loop, takes_new_process, schedule, found);
 }
 
 /* ---- waking ----
@@ -115,9 +115,9 @@ static bool activates(struct hooks *hooks, uint64_t function, call_pattern lets)
 {
     struct function_set called = {.count = 0};
 
-    if (hook_stores(hooks, function, changes_state))
+    if (hooks_stores(hooks, function, changes_state))
         return true;
-    hook_search_function(hooks, function, lets, 0, &called);
+    hooks_search_function(hooks, function, lets, 0, &called);
     return called.count == 1;
 }
 
@@ -131,12 +131,12 @@ static void called_by_send(struct hooks *hooks, call_pattern pattern, struct fun
 
     if (!send)
         return;
-    hook_search_function(hooks, send, NULL, 0, &called);
+    hooks_search_function(hooks, send, NULL, 0, &called);
     direct = called.count;
     for (size_t i = 0; i < direct; i++)
-        hook_search_function(hooks, called.functions[i], NULL, 0, &called);
+        hooks_search_function(hooks, called.functions[i], NULL, 0, &called);
     for (size_t i = 0; i < called.count; i++)
-        hook_search_function(hooks, called.functions[i], pattern, 0, found);
+        hooks_search_function(hooks, called.functions[i], pattern, 0, found);
 }
 
 void hook_find_wake(struct hooks *hooks, struct function_set *found)
@@ -146,9 +146,9 @@ void hook_find_wake(struct hooks *hooks, struct function_set *found)
     called_by_send(hooks, passes_state_and_locks, &for_message);
     called_by_send(hooks, passes_state_and_flag, &for_signal);
     for (size_t i = 0; i < for_message.count; i++)
-        if (!function_set_has(&for_signal, for_message.functions[i]) &&
+        if (!hooks_set_has(&for_signal, for_message.functions[i]) &&
             activates(hooks, for_message.functions[i], lets_activate))
-            function_set_add(found, for_message.functions[i]);
+            hooks_set_add(found, for_message.functions[i]);
 }
 
 void hook_find_wake_signal(struct hooks *hooks, struct function_set *found)
@@ -158,7 +158,7 @@ void hook_find_wake_signal(struct hooks *hooks, struct function_set *found)
     called_by_send(hooks, passes_state_and_flag, &for_signal);
     for (size_t i = 0; i < for_signal.count; i++)
         if (activates(hooks, for_signal.functions[i], lets_enqueue_task))
-            function_set_add(found, for_signal.functions[i]);
+            hooks_set_add(found, for_signal.functions[i]);
 }
 
 /* erts_schedule_process() passes (how, priority, p, state) to select_enqueue_run_queue() and to
@@ -185,12 +185,12 @@ void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
 
     if (!wake || !schedule)
         return;
-    hook_search_function(hooks, wake, passes_process_third, 0, &candidates);
-    hook_search_function(hooks, schedule, NULL, 0, &by_schedule);
+    hooks_search_function(hooks, wake, passes_process_third, 0, &candidates);
+    hooks_search_function(hooks, schedule, NULL, 0, &by_schedule);
     for (size_t i = 0; i < candidates.count; i++)
-        if (function_set_has(&by_schedule, candidates.functions[i]) ||
-            hook_stores(hooks, candidates.functions[i], ends_list))
-            function_set_add(found, candidates.functions[i]);
+        if (hooks_set_has(&by_schedule, candidates.functions[i]) ||
+            hooks_stores(hooks, candidates.functions[i], ends_list))
+            hooks_set_add(found, candidates.functions[i]);
 }
 
 /* ---- dirty schedulers ----
@@ -229,14 +229,14 @@ static void find_dirty(struct hooks *hooks, bool nif, struct function_set *found
 
     if (!schedule)
         return;
-    hook_search_callers(hooks, schedule, &loops);
+    hooks_search_callers(hooks, schedule, &loops);
     for (size_t i = 0; i < loops.count; i++)
-        hook_search_function(hooks, loops.functions[i], runs_dirty, schedule, &called);
+        hooks_search_function(hooks, loops.functions[i], runs_dirty, schedule, &called);
     if (called.count != 2)
         return;
     for (size_t i = 0; i < called.count; i++)
-        if (hook_stores(hooks, called.functions[i], sets_current_nif) == nif)
-            function_set_add(found, called.functions[i]);
+        if (hooks_stores(hooks, called.functions[i], sets_current_nif) == nif)
+            hooks_set_add(found, called.functions[i]);
 }
 
 void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found)
@@ -277,10 +277,10 @@ void hook_find_aux_work(struct hooks *hooks, struct function_set *found)
     struct function_set called = {.count = 0};
 
     if (schedule)
-        hook_search_function(hooks, schedule, handles_aux_work, 0, &called);
+        hooks_search_function(hooks, schedule, handles_aux_work, 0, &called);
     for (size_t i = 0; i < called.count; i++)
-        if (hook_stores(hooks, called.functions[i], forgets_progress))
-            function_set_add(found, called.functions[i]);
+        if (hooks_stores(hooks, called.functions[i], forgets_progress))
+            hooks_set_add(found, called.functions[i]);
 }
 
 /* erts_check_io(esdp->ssi->psi, ERTS_POLL_NO_TIMEOUT, 0)
@@ -295,7 +295,7 @@ void hook_find_check_io(struct hooks *hooks, struct function_set *found)
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
 
     if (schedule)
-        hook_search_function(hooks, schedule, checks_io, 0, found);
+        hooks_search_function(hooks, schedule, checks_io, 0, found);
 }
 
 /* While a scheduler has nothing to run, it does other work and polls: scheduler_wait(&fcalls, esdp,
@@ -309,13 +309,13 @@ void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found)
 
     if (!schedule || !aux_work || !check_io)
         return;
-    hook_search_function(hooks, schedule, NULL, 0, &called);
-    hook_search_callers(hooks, aux_work, &working);
-    hook_search_callers(hooks, check_io, &polling);
+    hooks_search_function(hooks, schedule, NULL, 0, &called);
+    hooks_search_callers(hooks, aux_work, &working);
+    hooks_search_callers(hooks, check_io, &polling);
     for (size_t i = 0; i < called.count; i++)
-        if (function_set_has(&working, called.functions[i]) &&
-            function_set_has(&polling, called.functions[i]))
-            function_set_add(found, called.functions[i]);
+        if (hooks_set_has(&working, called.functions[i]) &&
+            hooks_set_has(&polling, called.functions[i]))
+            hooks_set_add(found, called.functions[i]);
 }
 
 /* ---- calls of garbage collections ---- */
@@ -346,11 +346,11 @@ static void find_sweeps(struct hooks *hooks, enum hook collection, struct functi
 
     if (!collect)
         return;
-    hook_search_function(hooks, collect, sweeps_to_new_heap, 0, found);
+    hooks_search_function(hooks, collect, sweeps_to_new_heap, 0, found);
     if (!found->count)
-        hook_search_function(hooks, collect, NULL, 0, &called);
+        hooks_search_function(hooks, collect, NULL, 0, &called);
     for (size_t i = 0; i < called.count; i++)
-        hook_search_function(hooks, called.functions[i], sweeps_to_new_heap, 0, found);
+        hooks_search_function(hooks, called.functions[i], sweeps_to_new_heap, 0, found);
 }
 
 void hook_find_full_sweep(struct hooks *hooks, struct function_set *found)
@@ -362,5 +362,5 @@ void hook_find_full_sweep(struct hooks *hooks, struct function_set *found)
     for (size_t i = 0; i < major.count; i++)
         for (size_t k = 0; k < hibernate.count; k++)
             if (major.functions[i] == hibernate.functions[k])
-                function_set_add(found, major.functions[i]);
+                hooks_set_add(found, major.functions[i]);
 }

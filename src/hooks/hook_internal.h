@@ -30,8 +30,8 @@ struct function_set {
     size_t count;
 };
 
-void function_set_add(struct function_set *set, uint64_t function);
-bool function_set_has(const struct function_set *set, uint64_t function);
+void hooks_set_add(struct function_set *set, uint64_t function);
+bool hooks_set_has(const struct function_set *set, uint64_t function);
 
 /* ---- hooks.c: the calls that code makes ---- */
 
@@ -78,10 +78,10 @@ static inline bool argument_is_stack(const struct call_match *match, unsigned in
 /* Search the VM's function at `function`, or the JIT's code at `place`, for calls that match the
  * pattern (NULL: all calls). Add the called functions to `found`, but only those of the
  * executable. */
-void hook_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
-                          uint64_t detail, struct function_set *found);
-void hook_search_place(const struct hooks *hooks, const struct code_place *place,
-                       call_pattern pattern, uint64_t detail, struct function_set *found);
+void hooks_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
+                           uint64_t detail, struct function_set *found);
+void hooks_search_place(const struct hooks *hooks, const struct code_place *place,
+                        call_pattern pattern, uint64_t detail, struct function_set *found);
 
 /* True if the VM's function makes a store that matches the pattern. */
 struct store_match {
@@ -90,16 +90,16 @@ struct store_match {
     struct flow_value address, value;
 };
 typedef bool (*store_pattern)(const struct store_match *match);
-bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
+bool hooks_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern);
 
 /* The code of the VM's function at `function`. False if no function starts there. */
 bool hook_code(const struct hooks *hooks, uint64_t function, struct flow_code *code);
 
 /* Add the functions of the VM that call `function` to `found`. */
-void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
+void hooks_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found);
 
 /* The function after `function` in the executable; 0 if there is none. */
-uint64_t hook_next_function(const struct hooks *hooks, uint64_t function);
+uint64_t hooks_next_function(const struct hooks *hooks, uint64_t function);
 
 /* ---- hook_finders.c: how to find a function that has no symbol ---- */
 
@@ -131,5 +131,5 @@ void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
 /* Address of a hook's function, or 0 if it is not found. */
 uint64_t hook_address(struct hooks *hooks, enum hook hook);
 /* The row of a BIF; NULL with error if there is none, or no table. `error` may be NULL. */
-const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
-                                uint32_t arity, struct error *error);
+const struct bif *hooks_find_bif(struct hooks *hooks, const char *module, const char *function,
+                                 uint32_t arity, struct error *error);

@@ -134,8 +134,8 @@ static bool is_atom(struct hooks *hooks, uint64_t term, const char *text)
     return name && !strcmp(name, text);
 }
 
-const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const char *function,
-                                uint32_t arity, struct error *error)
+const struct bif *hooks_find_bif(struct hooks *hooks, const char *module, const char *function,
+                                 uint32_t arity, struct error *error)
 {
     struct error ignored;
 
@@ -158,7 +158,7 @@ const struct bif *hook_find_bif(struct hooks *hooks, const char *module, const c
 int hooks_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error)
 {
-    const struct bif *bif = hook_find_bif(hooks, module, function, arity, error);
+    const struct bif *bif = hooks_find_bif(hooks, module, function, arity, error);
 
     if (!bif)
         return -1;
@@ -187,7 +187,7 @@ static bool look_at_stub(void *context, const struct code_place *place)
     if (strcmp(place->symbol, search->symbol))
         return true;
     search->module = place->module;
-    if (!nif_stub_read(search->hooks->vm->memory, place->start, &stub) ||
+    if (!hooks_read_nif_stub(search->hooks->vm->memory, place->start, &stub) ||
         !is_code(search->hooks, stub.called) || (stub.dirty && !is_code(search->hooks, stub.dirty)))
         return true;
     search->address = stub.dirty ? stub.dirty : stub.called;
@@ -215,7 +215,7 @@ int hooks_nif(struct hooks *hooks, const char *module, const char *function, uin
                      search.symbol);
 }
 
-bool function_set_has(const struct function_set *set, uint64_t function)
+bool hooks_set_has(const struct function_set *set, uint64_t function)
 {
     for (size_t i = 0; i < set->count; i++)
         if (set->functions[i] == function)
@@ -223,9 +223,9 @@ bool function_set_has(const struct function_set *set, uint64_t function)
     return false;
 }
 
-void function_set_add(struct function_set *set, uint64_t function)
+void hooks_set_add(struct function_set *set, uint64_t function)
 {
-    if (set->count < HOOK_FUNCTIONS_MAX && !function_set_has(set, function))
+    if (set->count < HOOK_FUNCTIONS_MAX && !hooks_set_has(set, function))
         set->functions[set->count++] = function;
 }
 
@@ -288,7 +288,7 @@ static void look_at_call(void *context, const struct flow *flow, const struct fl
 
     if (call->target && is_function(search->hooks, call->target) &&
         (!search->pattern || search->pattern(&match)))
-        function_set_add(search->found, call->target);
+        hooks_set_add(search->found, call->target);
 }
 
 static void search_code(const struct flow_code *code, struct call_search *search)
@@ -296,8 +296,8 @@ static void search_code(const struct flow_code *code, struct call_search *search
     flow_follow(code, &(struct flow_visitor){.call = look_at_call, .context = search});
 }
 
-void hook_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
-                          uint64_t detail, struct function_set *found)
+void hooks_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
+                           uint64_t detail, struct function_set *found)
 {
     struct call_search search = {hooks, pattern, detail, found};
     struct flow_code code;
@@ -306,8 +306,8 @@ void hook_search_function(const struct hooks *hooks, uint64_t function, call_pat
         search_code(&code, &search);
 }
 
-void hook_search_place(const struct hooks *hooks, const struct code_place *place,
-                       call_pattern pattern, uint64_t detail, struct function_set *found)
+void hooks_search_place(const struct hooks *hooks, const struct code_place *place,
+                        call_pattern pattern, uint64_t detail, struct function_set *found)
 {
     struct call_search search = {hooks, pattern, detail, found};
     struct flow_code code = jit_code(hooks, place);
@@ -332,7 +332,7 @@ static void look_at_store(void *context, const struct flow *flow, struct flow_va
     search->found |= search->pattern(&match);
 }
 
-bool hook_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern)
+bool hooks_stores(const struct hooks *hooks, uint64_t function, store_pattern pattern)
 {
     struct store_search search = {hooks, pattern, false};
     struct flow_code code;
@@ -365,27 +365,27 @@ static bool look_at_caller(void *context, uint64_t address)
 
     if (!native_code_find_function(search->hooks->executable, address, &start, &end))
         return true;
-    hook_search_function(search->hooks, start, any_call_of, search->function, &called);
+    hooks_search_function(search->hooks, start, any_call_of, search->function, &called);
     if (called.count)
-        function_set_add(search->found, start);
+        hooks_set_add(search->found, start);
     return true;
 }
 
-void hook_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found)
+void hooks_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found)
 {
     struct caller_search search = {hooks, function, found};
 
     native_code_callers(hooks->executable, function, look_at_caller, &search);
 }
 
-uint64_t hook_next_function(const struct hooks *hooks, uint64_t function)
+uint64_t hooks_next_function(const struct hooks *hooks, uint64_t function)
 {
     uint64_t start, end;
 
     return native_code_find_function(hooks->executable, function, &start, &end) ? end : 0;
 }
 
-bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *stub)
+bool hooks_read_nif_stub(struct memory *memory, uint64_t function, struct nif_stub *stub)
 {
     uint8_t bytes[JIT_NIF_STUB_BYTES];
 

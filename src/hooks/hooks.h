@@ -115,4 +115,4 @@ struct nif_stub {
 };
 
 /* False if the function that starts at `function` is not such a stub, or can't be read. */
-bool nif_stub_read(struct memory *memory, uint64_t function, struct nif_stub *stub);
+bool hooks_read_nif_stub(struct memory *memory, uint64_t function, struct nif_stub *stub);

@@ -46,7 +46,7 @@ static size_t find_count(struct span line)
     return at < line.size && at > 1 && line.at[at - 1] == ' ' ? at - 1 : 0;
 }
 
-bool folded_line(struct span line)
+bool folded_text_line(struct span line)
 {
     return find_count(line) > 0;
 }
@@ -54,7 +54,7 @@ bool folded_line(struct span line)
 static frame_id make_frame(struct folded_text *folded, struct span text, uint32_t place)
 {
     struct profile *profile = folded->import.profile;
-    enum frame_kind kind = frame_kind_of_text(text);
+    enum frame_kind kind = perf_stack_kind_of_text(text);
 
     folded->scratch.size = 0;
     unescape_put(&folded->scratch, text.at, text.size);
@@ -67,11 +67,11 @@ static frame_id make_frame(struct folded_text *folded, struct span text, uint32_
 
 static frame_id take_frame(struct folded_text *folded, struct span text, uint32_t place)
 {
-    frame_id id = text_cache_get(folded->frames, place, text);
+    frame_id id = input_text_cache_get(folded->frames, place, text);
 
     if (!id) {
         id = make_frame(folded, text, place);
-        text_cache_put(folded->frames, place, text, id);
+        input_text_cache_put(folded->frames, place, text, id);
     }
     return id;
 }
@@ -154,7 +154,7 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
         if (import_frames(&folded->import, folded->text, folded->depth, error))
             return -1;
     }
-    return import_sample(&folded->import, &sample, text_bytes(folded->text), error);
+    return import_sample(&folded->import, &sample, input_text_bytes(folded->text), error);
 }
 
 static int read_lines(struct folded_text *folded, struct error *error)
@@ -184,7 +184,7 @@ int folded_text_import(struct input_text *text, const char *directory, struct er
     struct folded_text folded = {
         .text = text,
         .import = import_new(directory, text_name(text)),
-        .frames = text_cache_new(FRAME_TEXT_MAX),
+        .frames = input_text_cache_new(FRAME_TEXT_MAX),
     };
     int fd = -1;
 
@@ -192,7 +192,7 @@ int folded_text_import(struct input_text *text, const char *directory, struct er
     if (!read_lines(&folded, error))
         fd = import_finish(&folded.import, error);
     import_free(&folded.import);
-    text_cache_free(folded.frames);
+    input_text_cache_free(folded.frames);
     buffer_free(&folded.scratch);
     buffer_free(&folded.before);
     free(folded.levels);

@@ -207,7 +207,7 @@ static int import_text_file(struct input_text *text, const char *directory, stru
             log_decision("recording", "%s is perf-script text, by its first line", text_name(text));
             return perf_text_import(text, directory, error);
         }
-        if (folded_line(line)) {
+        if (folded_text_line(line)) {
             log_decision("recording", "%s has folded stacks, by its first line", text_name(text));
             return folded_text_import(text, directory, error);
         }

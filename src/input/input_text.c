@@ -182,7 +182,7 @@ struct span text_kept(struct input_text *text)
     return (struct span){text->bytes.data + text->kept, text->at - text->kept};
 }
 
-uint64_t text_bytes(const struct input_text *text)
+uint64_t input_text_bytes(const struct input_text *text)
 {
     return text->packed;
 }
@@ -212,7 +212,7 @@ struct text_cache {
     struct id_index index;
 };
 
-struct text_cache *text_cache_new(size_t limit)
+struct text_cache *input_text_cache_new(size_t limit)
 {
     struct text_cache *cache = xcalloc(1, sizeof(*cache));
 
@@ -221,7 +221,7 @@ struct text_cache *text_cache_new(size_t limit)
     return cache;
 }
 
-void text_cache_free(struct text_cache *cache)
+void input_text_cache_free(struct text_cache *cache)
 {
     if (!cache)
         return;
@@ -236,7 +236,7 @@ static uint64_t hash(uint32_t kind, struct span text)
     return hash_bytes(text.at, text.size) + (uint64_t)kind * 0x9e3779b1u;
 }
 
-uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text)
+uint32_t input_text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text)
 {
     struct id_probe probe = id_index_probe(&cache->index, hash(kind, text));
     uint32_t id;
@@ -258,7 +258,7 @@ static void forget_all(struct text_cache *cache)
     id_index_free(&cache->index);
 }
 
-void text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value)
+void input_text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value)
 {
     if (cache->bytes.size + text.size > cache->limit)
         forget_all(cache);

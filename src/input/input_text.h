@@ -32,7 +32,7 @@ void text_keep(struct input_text *text);
 struct span text_kept(struct input_text *text);
 
 /* Return the bytes of the file that were read, before decompressing. */
-uint64_t text_bytes(const struct input_text *text);
+uint64_t input_text_bytes(const struct input_text *text);
 
 const char *text_name(const struct input_text *text);
 /* The number of the line that was read last, from 1 on. */
@@ -50,10 +50,11 @@ int text_fail(const struct input_text *text, uint64_t back, struct error *error,
 struct text_cache;
 
 /* `limit`: the bytes of text that fit. */
-struct text_cache *text_cache_new(size_t limit);
-void text_cache_free(struct text_cache *cache);
+struct text_cache *input_text_cache_new(size_t limit);
+void input_text_cache_free(struct text_cache *cache);
 
 /* The number of an equal text of the same kind, or 0. The caller chooses the kinds. */
-uint32_t text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text);
+uint32_t input_text_cache_get(const struct text_cache *cache, uint32_t kind, struct span text);
 /* Add the number of a text that has none yet. */
-void text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value);
+void input_text_cache_put(struct text_cache *cache, uint32_t kind, struct span text,
+                          uint32_t value);

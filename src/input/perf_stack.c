@@ -36,8 +36,8 @@ struct perf_stacks *perf_stacks_new(struct profile *profile, bool own)
 
     stacks->profile = profile;
     stacks->own = own;
-    stacks->known = text_cache_new(STACK_TEXT_MAX);
-    stacks->lines = text_cache_new(LINE_TEXT_MAX);
+    stacks->known = input_text_cache_new(STACK_TEXT_MAX);
+    stacks->lines = input_text_cache_new(LINE_TEXT_MAX);
     intern_init(&stacks->stacks, sizeof(struct perf_stack), sizeof(struct perf_stack));
     return stacks;
 }
@@ -46,8 +46,8 @@ void perf_stacks_free(struct perf_stacks *stacks)
 {
     if (!stacks)
         return;
-    text_cache_free(stacks->known);
-    text_cache_free(stacks->lines);
+    input_text_cache_free(stacks->known);
+    input_text_cache_free(stacks->lines);
     intern_free(&stacks->stacks);
     buffer_free(&stacks->scratch);
     free(stacks->list);
@@ -92,7 +92,7 @@ static void push_own(struct perf_stacks *stacks, const struct perf_frame_line *l
 {
     struct frame frame = {
         .address = line->address,
-        .kind = (uint8_t)frame_kind_of_code(line->address, line->module),
+        .kind = (uint8_t)perf_stack_kind_of_code(line->address, line->module),
     };
 
     if (!line->address && span_is(line->symbol, NO_STACK) && span_is(line->module, UNKNOWN))
@@ -211,7 +211,7 @@ static void push_functions(struct perf_stacks *stacks, const struct perf_frame_l
 {
     struct frame frame = {
         .address = line->address,
-        .kind = (uint8_t)frame_kind_of_code(line->address, line->module),
+        .kind = (uint8_t)perf_stack_kind_of_code(line->address, line->module),
     };
     struct span symbol = without_offset(line->symbol, &frame.address);
     const char *arrow;
@@ -232,7 +232,7 @@ static void push_functions(struct perf_stacks *stacks, const struct perf_frame_l
 
 static bool push_line(struct perf_stacks *stacks, struct span text, bool java)
 {
-    uint32_t known = text_cache_get(stacks->lines, java, text);
+    uint32_t known = input_text_cache_get(stacks->lines, java, text);
     struct perf_frame_line line;
     size_t count = stacks->count;
 
@@ -247,7 +247,7 @@ static bool push_line(struct perf_stacks *stacks, struct span text, bool java)
     else
         push_functions(stacks, &line, java);
     if (stacks->count == count + 1)
-        text_cache_put(stacks->lines, java, text, stacks->list[count]);
+        input_text_cache_put(stacks->lines, java, text, stacks->list[count]);
     return true;
 }
 
@@ -283,7 +283,7 @@ static struct perf_stack make_stack(struct perf_stacks *stacks)
 uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_id comm,
                           struct perf_stack *ret_stack)
 {
-    uint32_t root = stacks->own ? 0 : comm, known = text_cache_get(stacks->known, root, text);
+    uint32_t root = stacks->own ? 0 : comm, known = input_text_cache_get(stacks->known, root, text);
     bool java = !stacks->own && !strncmp(profile_text(stacks->profile, comm), "java", 4);
     struct span rest = text;
 
@@ -303,7 +303,7 @@ uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_i
     if (!stacks->own)
         push_root(stacks, profile_text(stacks->profile, comm));
     *ret_stack = make_stack(stacks);
-    text_cache_put(stacks->known, root, text, intern_add(&stacks->stacks, ret_stack));
+    input_text_cache_put(stacks->known, root, text, intern_add(&stacks->stacks, ret_stack));
     return 0;
 }
 
@@ -320,7 +320,7 @@ static bool is_map(struct span module)
     return span_take_number(&name, UINT64_MAX, &pid) && span_is(name, ".map");
 }
 
-enum frame_kind frame_kind_of_code(uint64_t address, struct span module)
+enum frame_kind perf_stack_kind_of_code(uint64_t address, struct span module)
 {
     if (is_map(module))
         return FRAME_ERLANG;
@@ -340,7 +340,7 @@ static bool is_function(struct span text)
            slash + 1 < text.at + text.size && is_digit(slash[1]);
 }
 
-enum frame_kind frame_kind_of_text(struct span text)
+enum frame_kind perf_stack_kind_of_text(struct span text)
 {
     if (span_begins(text, "["))
         return FRAME_MARK;

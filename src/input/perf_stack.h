@@ -37,7 +37,7 @@ uint64_t perf_stacks_read(struct perf_stacks *stacks, struct span text, string_i
 #define NO_STACK "[no stack]"
 
 /* The kind by the code's address and perf's dso (`module`). */
-enum frame_kind frame_kind_of_code(uint64_t address, struct span module);
+enum frame_kind perf_stack_kind_of_code(uint64_t address, struct span module);
 
 /* The kind by the text alone. */
-enum frame_kind frame_kind_of_text(struct span text);
+enum frame_kind perf_stack_kind_of_text(struct span text);

@@ -143,7 +143,7 @@ static thread_id take_thread(struct perf_text *perf, const struct perf_event_lin
 {
     struct profile *profile = perf->import.profile;
     struct thread_entry thread = {.tid = line->tid};
-    thread_id id = text_cache_get(perf->who, 0, line->who);
+    thread_id id = input_text_cache_get(perf->who, 0, line->who);
 
     if (id)
         return id;
@@ -151,7 +151,7 @@ static thread_id take_thread(struct perf_text *perf, const struct perf_event_lin
     if (line->pid)
         thread.target = profile_target(profile, &(struct target_entry){.pid = line->pid});
     id = profile_thread(profile, &thread);
-    text_cache_put(perf->who, 0, line->who, id);
+    input_text_cache_put(perf->who, 0, line->who, id);
     return id;
 }
 
@@ -299,7 +299,7 @@ static int take_sample(struct perf_text *perf, struct span text, struct error *e
     /* From here on, what the line points to is invalid. */
     if (take_stack(perf, &line, comm, &sample.stack, error))
         return -1;
-    return import_sample(&perf->import, &sample, text_bytes(perf->text), error);
+    return import_sample(&perf->import, &sample, input_text_bytes(perf->text), error);
 }
 
 static int read_lines(struct perf_text *perf, struct error *error)
@@ -333,14 +333,14 @@ static int read_with(struct input_text *text, struct seen_events *seen, const ch
         .text = text,
         .seen = seen,
         .import = import_new(directory, text_name(text)),
-        .who = text_cache_new(WHO_TEXT_MAX),
+        .who = input_text_cache_new(WHO_TEXT_MAX),
     };
     int fd = read_once(&perf, error);
 
     *ret_again = perf.again;
     import_free(&perf.import);
     perf_stacks_free(perf.stacks);
-    text_cache_free(perf.who);
+    input_text_cache_free(perf.who);
     return fd;
 }
 

@@ -19,4 +19,4 @@ int perf_text_import(struct input_text *text, const char *directory, struct erro
 int folded_text_import(struct input_text *text, const char *directory, struct error *error);
 
 /* True if the line could be a folded stack. */
-bool folded_line(struct span line);
+bool folded_text_line(struct span line);

@@ -105,8 +105,8 @@ static int find_file(void *work)
     int fd;
 
     errno = 0;
-    fd = search->root ? find_in_root(search->root, search->path)
-                      : keep_regular(open(search->path, O_PATH | O_CLOEXEC));
+    fd = search->root ? procfs_find_in_root(search->root, search->path)
+                      : procfs_keep_regular(open(search->path, O_PATH | O_CLOEXEC));
     search->code = fd < 0 ? errno : 0;
     return fd;
 }

@@ -67,8 +67,8 @@ static void drop_candidate(void *work)
 static int find_readable(void *work)
 {
     struct candidate *candidate = work;
-    int path_fd = find_in_root(candidate->root, candidate->path);
-    int fd = path_fd >= 0 ? reopen(path_fd) : -1;
+    int path_fd = procfs_find_in_root(candidate->root, candidate->path);
+    int fd = path_fd >= 0 ? procfs_reopen(path_fd) : -1;
     char byte;
 
     if (fd >= 0 && candidate->has_checksum)
@@ -276,7 +276,7 @@ struct os_release {
 static void read_os_release(void *work)
 {
     struct os_release *release = work;
-    int fd = open_in_root(release->root, OS_RELEASE);
+    int fd = procfs_open_in_root(release->root, OS_RELEASE);
 
     if (fd < 0)
         return;

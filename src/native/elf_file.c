@@ -55,13 +55,13 @@ static int open_map_file(pid_t pid, const struct mapping *mapping)
 
     snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
              (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-    return keep_regular(open(path, O_PATH | O_CLOEXEC));
+    return procfs_keep_regular(open(path, O_PATH | O_CLOEXEC));
 }
 
 /* Find the file at the path in /proc/PID/maps if it is the mapped one. */
 static int find_named(const char *root, const struct mapping *mapping)
 {
-    int fd = find_in_root(root, mapping->path);
+    int fd = procfs_find_in_root(root, mapping->path);
     struct stat status;
 
     if (fd >= 0 && (fstat(fd, &status) != 0 || status.st_dev != mapping->device ||

@@ -236,7 +236,7 @@ static bool ask_child(struct parser *parser, const struct elf_request *request, 
 
     errno = EAGAIN;
     if (stop_is_overdue() || is_too_slow(parser) || (!parser->child && !start(parser)) ||
-        (fd >= 0 && (file = open_for_reading(fd)) < 0))
+        (fd >= 0 && (file = patient_open_for_reading(fd)) < 0))
         return false;
     code = exchange(parser, request, text, file, answer);
     if (file >= 0)
@@ -252,7 +252,7 @@ static bool ask_child(struct parser *parser, const struct elf_request *request, 
 static bool ask_here(struct parser *parser, const struct elf_request *request, const char *text,
                      int fd, struct buffer *answer)
 {
-    elf_service_answer(parser->here, request, text, fd < 0 ? -1 : reopen(fd), answer);
+    elf_service_answer(parser->here, request, text, fd < 0 ? -1 : procfs_reopen(fd), answer);
     return true;
 }
 

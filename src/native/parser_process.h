@@ -19,7 +19,7 @@ struct parser_answer {
 };
 
 /* Send a request and its text, with the socket `file` that has the descriptor to pass
- * (open_for_reading() in os/patient_open.h; -1: none). False if the parser is gone. */
+ * (patient_open_for_reading() in os/patient_open.h; -1: none). False if the parser is gone. */
 bool parser_process_send(int socket, const struct elf_request *request, const char *text, int file);
 
 /* Give up all rights, and answer the requests that come through `socket`, until it is closed. For a

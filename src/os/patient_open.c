@@ -96,7 +96,7 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
 static int open_readable(void *work)
 {
     const int *path_fd = work;
-    int fd = reopen(*path_fd);
+    int fd = procfs_reopen(*path_fd);
     char byte;
 
     if (fd >= 0)
@@ -104,7 +104,7 @@ static int open_readable(void *work)
     return fd;
 }
 
-int open_for_reading(int fd)
+int patient_open_for_reading(int fd)
 {
     int *work = xcalloc(1, sizeof(*work)), socket;
 

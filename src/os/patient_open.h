@@ -25,4 +25,4 @@ bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), vo
  * socket, to be closed, with one message that has its descriptor, for the process that is to read
  * it (os/descriptors.h). Return -1 if it can't be opened, and with errno EBUSY if its server
  * does not answer. */
-int open_for_reading(int fd);
+int patient_open_for_reading(int fd);

@@ -24,7 +24,7 @@ static bool has_value(const char *text, const char *key, const char *value)
 
 /* bpf_link_show_fdinfo() in kernel/bpf/syscall.c, bpf_uprobe_multi_show_fdinfo() in
  * kernel/trace/bpf_trace.c. A probe of all processes has pid 0. */
-enum link_use link_use(const char *fdinfo, pid_t target)
+enum link_use probe_holder_use(const char *fdinfo, pid_t target)
 {
     size_t length;
     const char *pid = procfs_value(fdinfo, "pid", &length);
@@ -60,7 +60,7 @@ static void add_link(pid_t pid, pid_t target, const char *descriptor, struct hel
     snprintf(name, sizeof(name), "fdinfo/%.16s", descriptor);
     text = procfs_read(pid, name, &size);
     if (text)
-        use = link_use(text, target);
+        use = probe_holder_use(text, target);
     held->probes |= use == LINK_PROBES;
     held->event_links += use == LINK_EVENT;
     free(text);

@@ -20,7 +20,7 @@ enum link_use {
 };
 
 /* What the text of /proc/PID/fdinfo/N of a BPF link says. */
-enum link_use link_use(const char *fdinfo, pid_t target);
+enum link_use probe_holder_use(const char *fdinfo, pid_t target);
 
 /* True if the process may have probes attached to `target`. False if it may not be read. */
 bool process_holds_probes(pid_t pid, pid_t target);

@@ -64,7 +64,7 @@ const char *procfs_value(const char *text, const char *key, size_t *length)
 /* libelf reads whole sections into memory, and a sparse file can have any size. */
 #define LARGEST_FILE ((off_t)1 << 31)
 
-int keep_regular(int path_fd)
+int procfs_keep_regular(int path_fd)
 {
     struct stat status;
 
@@ -76,7 +76,7 @@ int keep_regular(int path_fd)
     return -1;
 }
 
-int reopen(int fd)
+int procfs_reopen(int fd)
 {
     char path[64];
 
@@ -84,16 +84,16 @@ int reopen(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-int reopen_regular(int path_fd)
+int procfs_reopen_regular(int path_fd)
 {
-    int kept = keep_regular(path_fd), fd = kept >= 0 ? reopen(kept) : -1;
+    int kept = procfs_keep_regular(path_fd), fd = kept >= 0 ? procfs_reopen(kept) : -1;
 
     if (kept >= 0)
         close(kept);
     return fd;
 }
 
-int find_in_root(const char *root, const char *path)
+int procfs_find_in_root(const char *root, const char *path)
 {
     struct open_how how = {
         .flags = O_PATH | O_CLOEXEC,
@@ -106,12 +106,12 @@ int find_in_root(const char *root, const char *path)
         return -1;
     fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     close(root_fd);
-    return keep_regular(fd);
+    return procfs_keep_regular(fd);
 }
 
-int open_in_root(const char *root, const char *path)
+int procfs_open_in_root(const char *root, const char *path)
 {
-    int path_fd = find_in_root(root, path), fd = path_fd >= 0 ? reopen(path_fd) : -1;
+    int path_fd = procfs_find_in_root(root, path), fd = path_fd >= 0 ? procfs_reopen(path_fd) : -1;
 
     if (path_fd >= 0)
         close(path_fd);

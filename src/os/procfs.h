@@ -22,17 +22,17 @@ const char *procfs_value(const char *text, const char *key, size_t *length);
 /* Find `path` in the root directory `root` ("/proc/PID/root"). Links are resolved as a process in
  * that root would resolve them. Return a descriptor with O_PATH; -1 if there is no such regular
  * file. */
-int find_in_root(const char *root, const char *path);
+int procfs_find_in_root(const char *root, const char *path);
 
 /* The same; the file is open for reading. */
-int open_in_root(const char *root, const char *path);
+int procfs_open_in_root(const char *root, const char *path);
 
 /* Open the file of `fd`, which can have O_PATH, for reading. -1 with errno on failure. */
-int reopen(int fd);
+int procfs_reopen(int fd);
 
 /* Return `path_fd` (O_PATH), or close it and return -1 if it is not of a regular file. */
-int keep_regular(int path_fd);
+int procfs_keep_regular(int path_fd);
 
 /* Open the file of `path_fd` (O_PATH) for reading, and close `path_fd`. -1 if `path_fd` is invalid
  * or not of a regular file. */
-int reopen_regular(int path_fd);
+int procfs_reopen_regular(int path_fd);

@@ -42,7 +42,7 @@ static void begin_part(struct bfr_copy *part, const struct output_source *source
     part->remap = (struct profile_remap){.from = profile, .to = part->profile};
     part->events = xcalloc(events + 1, sizeof(*part->events));
     for (event_id id = 1; id <= events; id++)
-        if (output_selects(source, id))
+        if (output_source_selects(source, id))
             part->events[id] = profile_remap_event(&part->remap, id);
 }
 
@@ -127,10 +127,10 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
             event_summaries_join(&summaries, part->events[id], &part->remap, summary);
     }
     if (has_cpu(part->profile))
-        thread_times_join(&threads, &part->remap, recording_get_threads(recording), 0);
-    target_lives_join(&lives, &part->remap, recording_get_lives(recording), 0);
+        summary_join_threads(&threads, &part->remap, recording_get_threads(recording), 0);
+    summary_join_lives(&lives, &part->remap, recording_get_lives(recording), 0);
     event_spans_join(&spans, part->events + 1, recording_get_spans(recording), 0);
-    node_metrics_join(&metrics, &part->remap, recording_get_node_metrics(recording), 0);
+    summary_join_node_metrics(&metrics, &part->remap, recording_get_node_metrics(recording), 0);
     result = put_summaries(bfr, &summaries, error);
     if (!result)
         result = recording_put_lives(bfr->writer, part->profile, &lives, error);

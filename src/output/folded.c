@@ -41,7 +41,7 @@ static int folded_sample(void *state, const struct sample *sample, struct error 
 {
     struct folded *folded = state;
     const struct output_source *source = &folded->source;
-    int side = output_side(source, sample);
+    int side = output_source_side(source, sample);
 
     (void)error;
     counts_add(&folded->counts[side], view_of_sample(source->view, sample),

@@ -133,10 +133,10 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const char *name = profile_text(profile, profile_get_event(profile, id)->name);
 
-        if (!output_selects(&outputs->source, id))
+        if (!output_source_selects(&outputs->source, id))
             continue;
         if (add(outputs, request, id,
-                split_path(request->path, output_request_format(request), name), error))
+                output_file_split_path(request->path, output_request_format(request), name), error))
             return -1;
     }
     return 0;
@@ -179,7 +179,7 @@ static void apply_changes(struct outputs *outputs, const struct sample *sample,
                           struct sample *ret_counted)
 {
     const struct output_source *source = &outputs->source;
-    int side = output_side(source, sample);
+    int side = output_source_side(source, sample);
 
     if (side != outputs->side) {
         metric_changes_free(outputs->changes);
@@ -216,11 +216,11 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
     view_note_memory(outputs->source.view, sample);
-    if (!output_selects(&outputs->source, sample->event)) {
+    if (!output_source_selects(&outputs->source, sample->event)) {
         outputs->of_other_events++;
         return 0;
     }
-    is_asked = output_shows(&outputs->source, sample->event);
+    is_asked = output_source_shows(&outputs->source, sample->event);
     if (!selection_wants(outputs->selection, &counted)) {
         outputs->left_out += is_asked;
         return 0;
@@ -301,7 +301,7 @@ static bool is_counted(const struct outputs *outputs)
     for (event_id id = 1; id <= profile_counts(outputs->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(outputs->source.recording, id);
 
-        if (summary && summary->hits && output_shows(&outputs->source, id))
+        if (summary && summary->hits && output_source_shows(&outputs->source, id))
             return true;
     }
     return false;

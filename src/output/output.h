@@ -47,26 +47,27 @@ struct output_source {
 };
 
 /* True if output_settings.event selects the event. Writers get no samples of other events. */
-bool output_selects(const struct output_source *source, event_id event);
+bool output_source_selects(const struct output_source *source, event_id event);
 
 /* True if the event is selected, also by the weight (the time of event cpu or wall). */
-bool output_shows(const struct output_source *source, event_id event);
+bool output_source_shows(const struct output_source *source, event_id event);
 
 /* Return the side of a sample in a comparison, 0 or 1; 0 without a comparison. */
-int output_side(const struct output_source *source, const struct sample *sample);
+int output_source_side(const struct output_source *source, const struct sample *sample);
 
 /* The selected part of the recording, in ns since its start. `to` is at least `from`. */
 struct output_range {
     uint64_t from, to;
 };
-struct output_range output_range(const struct output_source *source,
-                                 const struct recording_totals *totals);
+struct output_range output_source_range(const struct output_source *source,
+                                        const struct recording_totals *totals);
 
 /* Return the duration of the selected part, in seconds. */
-double output_seconds(const struct output_source *source, const struct recording_totals *totals);
+double output_source_seconds(const struct output_source *source,
+                             const struct recording_totals *totals);
 
 /* Return the start of the selected part, in ns since 1970. */
-uint64_t output_start(const struct output_source *source);
+uint64_t output_source_start(const struct output_source *source);
 
 struct output_format {
     const char *name;        /* for --format: "perf" */

@@ -197,7 +197,8 @@ static size_t suffix_start(const char *path, const struct output_format *format)
     return size - suffix;
 }
 
-char *split_path(const char *path, const struct output_format *format, const char *event)
+char *output_file_split_path(const char *path, const struct output_format *format,
+                             const char *event)
 {
     size_t start = suffix_start(path, format);
     char *result = xasprintf("%.*s.%.*s%s", (int)start, path, EVENT_MAX, event, path + start);

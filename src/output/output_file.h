@@ -44,7 +44,8 @@ void output_file_release(struct output_file *output);
 
 /* Return the path for the samples of one event: "x.perf.gz" becomes "x.gc.perf.gz". Characters of
  * the event's name that a file name should not have become '-'. To be freed. */
-char *split_path(const char *path, const struct output_format *format, const char *event);
+char *output_file_split_path(const char *path, const struct output_format *format,
+                             const char *event);
 
-/* True if split_path() makes `split` of `path` for some event. */
+/* True if output_file_split_path() makes `split` of `path` for some event. */
 bool split_path_fits(const char *split, const char *path, const struct output_format *format);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output.h"
 
-struct output_range output_range(const struct output_source *source,
-                                 const struct recording_totals *totals)
+struct output_range output_source_range(const struct output_source *source,
+                                        const struct recording_totals *totals)
 {
     const struct selection_options *selection = source->selection;
     uint64_t start = source->header->start_monotonic;
@@ -20,29 +20,30 @@ struct output_range output_range(const struct output_source *source,
     return range;
 }
 
-double output_seconds(const struct output_source *source, const struct recording_totals *totals)
+double output_source_seconds(const struct output_source *source,
+                             const struct recording_totals *totals)
 {
-    struct output_range range = output_range(source, totals);
+    struct output_range range = output_source_range(source, totals);
 
     return (double)(range.to - range.from) / 1e9;
 }
 
-uint64_t output_start(const struct output_source *source)
+uint64_t output_source_start(const struct output_source *source)
 {
     return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
 }
 
-bool output_selects(const struct output_source *source, event_id event)
+bool output_source_selects(const struct output_source *source, event_id event)
 {
     return !source->events->has || source->events->has[event];
 }
 
-bool output_shows(const struct output_source *source, event_id event)
+bool output_source_shows(const struct output_source *source, event_id event)
 {
-    return output_selects(source, event) && (!source->event || source->event == event);
+    return output_source_selects(source, event) && (!source->event || source->event == event);
 }
 
-int output_side(const struct output_source *source, const struct sample *sample)
+int output_source_side(const struct output_source *source, const struct sample *sample)
 {
     uint64_t start = source->header->start_monotonic;
 

@@ -69,13 +69,13 @@ static void take_counts(struct join *join, struct joined_recording *part)
         if (summary)
             event_summaries_join(&join->summaries, part->events[id - 1], &part->remap, summary);
     }
-    thread_times_join(&join->threads, &part->remap, recording_get_threads(part->recording),
-                      part->shift);
-    target_lives_join(&join->lives, &part->remap, recording_get_lives(part->recording),
-                      part->shift);
+    summary_join_threads(&join->threads, &part->remap, recording_get_threads(part->recording),
+                         part->shift);
+    summary_join_lives(&join->lives, &part->remap, recording_get_lives(part->recording),
+                       part->shift);
     join->totals.losses[LOSS_METRICS] +=
-        node_metrics_join(&join->node_metrics, &part->remap,
-                          recording_get_node_metrics(part->recording), part->shift);
+        summary_join_node_metrics(&join->node_metrics, &part->remap,
+                                  recording_get_node_metrics(part->recording), part->shift);
     take_spans(join, part);
 }
 

@@ -31,7 +31,7 @@ bool recording_is_at(const char *path, int fd)
     return is_there;
 }
 
-void recording_remove_empty(const char *path)
+void recording_keep_remove_empty(const char *path)
 {
     struct file_place place;
     struct error ignored;
@@ -124,7 +124,7 @@ static char *keep_in(int fd, const char *path)
     return kept;
 }
 
-void recording_permit_places(struct file_fence *fence, const char *directory)
+void recording_keep_permit_places(struct file_fence *fence, const char *directory)
 {
     const char *const directories[] = RECORDING_PLACES(directory);
 

@@ -16,7 +16,7 @@ struct file_fence; /* os/file_fence.h */
     }
 
 /* Permit to write there. */
-void recording_permit_places(struct file_fence *fence, const char *directory);
+void recording_keep_permit_places(struct file_fence *fence, const char *directory);
 
 /* True if `path` is the name of the open recording `fd`. */
 bool recording_is_at(const char *path, int fd);
@@ -27,4 +27,4 @@ bool recording_is_at(const char *path, int fd);
 char *recording_keep(int fd, const char *directory, struct error *error);
 
 /* Remove the file of a recording that could not begin, if it is empty. */
-void recording_remove_empty(const char *path);
+void recording_keep_remove_empty(const char *path);

@@ -138,8 +138,8 @@ static size_t *place_of(struct places *places, thread_id thread)
     return &places->of[thread];
 }
 
-void thread_times_join(struct thread_times *times, struct profile_remap *remap,
-                       const struct thread_times *next, uint64_t shift)
+void summary_join_threads(struct thread_times *times, struct profile_remap *remap,
+                          const struct thread_times *next, uint64_t shift)
 {
     struct places places = {0};
 
@@ -172,8 +172,8 @@ void thread_times_join(struct thread_times *times, struct profile_remap *remap,
 
 /* ---- targets ---- */
 
-void target_lives_join(struct target_lives *lives, struct profile_remap *remap,
-                       const struct target_lives *next, uint64_t shift)
+void summary_join_lives(struct target_lives *lives, struct profile_remap *remap,
+                        const struct target_lives *next, uint64_t shift)
 {
     for (size_t i = 0; i < next->count; i++) {
         const struct target_life *own = &next->list[i];
@@ -205,8 +205,8 @@ static uint64_t join_series(struct node_metrics *metrics, struct profile_remap *
     return 0;
 }
 
-uint64_t node_metrics_join(struct node_metrics *metrics, struct profile_remap *remap,
-                           const struct node_metrics *next, uint64_t shift)
+uint64_t summary_join_node_metrics(struct node_metrics *metrics, struct profile_remap *remap,
+                                   const struct node_metrics *next, uint64_t shift)
 {
     uint64_t left_out = 0;
 

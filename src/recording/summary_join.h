@@ -22,12 +22,12 @@ void event_summaries_join(struct event_summaries *summaries, event_id event,
 
 /* The time between two recordings is not counted, so a thread's `to` is earlier than its real end.
  */
-void thread_times_join(struct thread_times *times, struct profile_remap *remap,
-                       const struct thread_times *next, uint64_t shift);
+void summary_join_threads(struct thread_times *times, struct profile_remap *remap,
+                          const struct thread_times *next, uint64_t shift);
 
 /* Return the number of readings that are left out, because there are NODE_SERIES_MAX series. */
-uint64_t node_metrics_join(struct node_metrics *metrics, struct profile_remap *remap,
-                           const struct node_metrics *next, uint64_t shift);
+uint64_t summary_join_node_metrics(struct node_metrics *metrics, struct profile_remap *remap,
+                                   const struct node_metrics *next, uint64_t shift);
 
-void target_lives_join(struct target_lives *lives, struct profile_remap *remap,
-                       const struct target_lives *next, uint64_t shift);
+void summary_join_lives(struct target_lives *lives, struct profile_remap *remap,
+                        const struct target_lives *next, uint64_t shift);

@@ -150,7 +150,8 @@ static void add_split(struct segment_names *names, size_t output,
                       const struct output_format *format, const char *event)
 {
     struct pattern pattern = names->patterns[output];
-    char *path = path_of(&pattern, "00000000-000000"), *split = split_path(path, format, event);
+    char *path = path_of(&pattern, "00000000-000000"),
+         *split = output_file_split_path(path, format, event);
     size_t before = strlen(path) - strlen(pattern.tail);
 
     push(names, (struct pattern){

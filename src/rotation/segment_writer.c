@@ -168,7 +168,7 @@ static struct file_fence *fence_around(const struct segment_files *files)
         file_fence_write_beside(fence, files->requests[i].path);
     if (files->stats_path)
         file_fence_write_beside(fence, files->stats_path);
-    recording_permit_places(fence, files->temporary);
+    recording_keep_permit_places(fence, files->temporary);
     return fence;
 }
 

@@ -47,8 +47,8 @@ static void define(struct events *events, struct profile *profile)
         events->ids[i] = event_define(profile, events->options->events[i].name);
 }
 
-struct events *events_new(const struct session_options *options, const struct targets *targets,
-                          struct profile *profile)
+struct events *event_samples_new(const struct session_options *options,
+                                 const struct targets *targets, struct profile *profile)
 {
     struct events *events = xcalloc(1, sizeof(*events));
 
@@ -61,7 +61,7 @@ struct events *events_new(const struct session_options *options, const struct ta
     return events;
 }
 
-void events_free(struct events *events)
+void event_samples_free(struct events *events)
 {
     if (!events)
         return;
@@ -70,12 +70,13 @@ void events_free(struct events *events)
     free(events);
 }
 
-void events_sizes(const struct events *events, uint32_t targets, struct programs_options *sizes)
+void event_samples_sizes(const struct events *events, uint32_t targets,
+                         struct programs_options *sizes)
 {
     int count = events->options->event_count;
 
-    sizes->slots = event_request_slots((int)targets, count);
-    sizes->histograms = event_request_histograms(events->options->events, count, (int)targets);
+    sizes->slots = event_kinds_slots((int)targets, count);
+    sizes->histograms = event_kinds_histograms(events->options->events, count, (int)targets);
     for (size_t i = 0; i < events->targets->count; i++)
         sizes->processes += vm_process_count(events->targets->of[i]->vm);
 }
@@ -125,8 +126,8 @@ static int find_probes(const struct events *events, struct target *target, struc
     return 0;
 }
 
-int events_find(struct events *events, struct programs *programs, struct memory_locks *locks,
-                struct error *error)
+int event_samples_find(struct events *events, struct programs *programs, struct memory_locks *locks,
+                       struct error *error)
 {
     if (!events->options->event_count)
         return 0;
@@ -189,7 +190,7 @@ static int start_ticks(struct events *events, struct error *error)
     return 0;
 }
 
-int events_start(struct events *events, struct error *error)
+int event_samples_start(struct events *events, struct error *error)
 {
     if (!events->options->event_count)
         return 0;
@@ -212,18 +213,18 @@ static void say_refused_by(const struct events *events, const struct target *tar
         is_refused(events, target, i, &refused);
 }
 
-void events_stop(struct events *events)
+void event_samples_stop(struct events *events)
 {
     for (size_t i = 0; i < events->targets->count; i++)
         if (!events->targets->of[i]->ended) {
             say_refused_by(events, events->targets->of[i]);
-            events_leave(events->targets->of[i]);
+            event_samples_leave(events->targets->of[i]);
         }
     if (events->ticks)
         sampler_stop(events->ticks);
 }
 
-int events_join(struct events *events, struct target *target, struct error *error)
+int event_samples_join(struct events *events, struct target *target, struct error *error)
 {
     if (!events->options->event_count)
         return 0;
@@ -233,7 +234,7 @@ int events_join(struct events *events, struct target *target, struct error *erro
     return 0;
 }
 
-void events_leave(struct target *target)
+void event_samples_leave(struct target *target)
 {
     if (target->probes)
         event_probes_stop(target->probes);
@@ -241,14 +242,14 @@ void events_leave(struct target *target)
 
 /* ---- samples ---- */
 
-bool events_need_cpu_samples(const struct events *events)
+bool event_samples_need_cpu(const struct events *events)
 {
     return events->alloc != 0;
 }
 
-int events_cpu_sample(struct events *events, const struct target *target,
-                      const struct snapshot *snapshot, const struct sample *sample,
-                      struct segment *segment, struct error *error)
+int event_samples_take_cpu(struct events *events, const struct target *target,
+                           const struct snapshot *snapshot, const struct sample *sample,
+                           struct segment *segment, struct error *error)
 {
     struct sample allocated = *sample;
 
@@ -272,9 +273,9 @@ static void take_off_allocated(const struct target *target, const struct snapsho
         charged < hit->values[ALLOC_WORDS] ? charged : hit->values[ALLOC_WORDS];
 }
 
-void events_sample(struct events *events, const struct target *target,
-                   const struct snapshot *snapshot, const struct wire_hit *hit,
-                   const struct sample *sample)
+void event_samples_take(struct events *events, const struct target *target,
+                        const struct snapshot *snapshot, const struct wire_hit *hit,
+                        const struct sample *sample)
 {
     struct event_probes *probes = target->probes;
     struct held_sample *held;
@@ -357,7 +358,7 @@ static void take_spans(const struct events *events, const struct target *target,
         event_probes_take_spans(target->probes, i, &segment->spans, events->ids[i]);
 }
 
-int events_release(struct events *events, struct segment *segment, struct error *error)
+int event_samples_release(struct events *events, struct segment *segment, struct error *error)
 {
     size_t kept = 0;
     int result = 0;
@@ -387,7 +388,7 @@ int events_release(struct events *events, struct segment *segment, struct error 
     return result;
 }
 
-uint64_t events_oldest(const struct events *events)
+uint64_t event_samples_oldest(const struct events *events)
 {
     uint64_t oldest = UINT64_MAX;
 
@@ -397,7 +398,7 @@ uint64_t events_oldest(const struct events *events)
     return oldest;
 }
 
-void events_forget(struct events *events, const struct target *target)
+void event_samples_forget(struct events *events, const struct target *target)
 {
     size_t kept = 0;
 
@@ -459,7 +460,7 @@ static int put_summary(struct events *events, int event, struct segment *segment
     return result;
 }
 
-int events_put_summaries(struct events *events, struct segment *segment, struct error *error)
+int event_samples_put_summaries(struct events *events, struct segment *segment, struct error *error)
 {
     for (int i = 0; i < events->options->event_count; i++)
         if (put_summary(events, i, segment, error))
@@ -467,14 +468,14 @@ int events_put_summaries(struct events *events, struct segment *segment, struct 
     return 0;
 }
 
-void events_end(struct events *events)
+void event_samples_end(struct events *events)
 {
     for (size_t i = 0; i < events->targets->count; i++)
         if (events->targets->of[i]->probes && !events->targets->of[i]->ended)
             event_probes_end(events->targets->of[i]->probes);
 }
 
-void events_begin(struct events *events, struct profile *profile)
+void event_samples_begin(struct events *events, struct profile *profile)
 {
     struct profile_remap remap = {.from = events->profile, .to = profile};
 

@@ -78,7 +78,7 @@ static int watch(const struct session *session, struct target *target, struct er
     if (session->options->node_metrics)
         target->node_watch = node_watch_new(target->vm, session->options->node_metrics);
     return walls_add(target, session->options, session->segment, error) ||
-                   triggers_add(target, session->options, error)
+                   trigger_watch_add(target, session->options, error)
                ? -1
                : 0;
 }
@@ -142,7 +142,7 @@ static int leave(struct session *session, struct target *target, struct error *e
     note_end(session, target);
     session->ended = target->vm->pid;
     target->ended = true;
-    events_leave(target);
+    event_samples_leave(target);
     programs_remove_target(session->programs, target->vm);
     if (target->cpu_time && vm_cpu_time_settle(target->cpu_time, true, session->segment, error))
         return -1;
@@ -164,7 +164,7 @@ void membership_forget(struct session *session)
     for (size_t i = session->targets->count; i-- > 0;) {
         if (!session->targets->of[i]->ended)
             continue;
-        events_forget(session->events, session->targets->of[i]);
+        event_samples_forget(session->events, session->targets->of[i]);
         targets_remove(session->targets, i);
     }
 }
@@ -227,7 +227,7 @@ static int join(struct session *session, struct target *target, struct error *er
     result = begin(session, target, error);
     if (!result) {
         account(session, target);
-        result = events_join(session->events, target, error);
+        result = event_samples_join(session->events, target, error);
     }
     if (!result)
         result = watch(session, target, error);

@@ -32,7 +32,7 @@ static int add_event(struct session_options *session, const char *name, struct e
         session->wall = true;
         return 0;
     }
-    if (event_request_parse(name, session_event_names(), &request, error))
+    if (event_kinds_parse_request(name, session_event_names(), &request, error))
         return -1;
     for (int i = 0; i < session->event_count; i++)
         if (!strcmp(session->events[i].name, name))

@@ -152,7 +152,7 @@ static void check_event_programs(struct findings *findings, const struct probing
 
     if (programs_open(programs, &error) == 0) {
         for (const char *const *name = event_kind_list(); *name; name++) {
-            if (event_request_parse(*name, event_kind_names(), &request, &error))
+            if (event_kinds_parse_request(*name, event_kind_names(), &request, &error))
                 continue;
             event_kind_want(programs, request.kind, probing->way);
             if (request.kind->tick)

@@ -28,7 +28,7 @@ void session_free(struct session *session)
     arrivals_free(session->arrivals);
     cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
-    events_free(session->events);
+    event_samples_free(session->events);
     memory_locks_free(session->memory_locks);
     programs_free(session->programs);
     kernel_symbols_free(session->kernel);
@@ -50,7 +50,7 @@ static void follow_segment(struct session *session)
     session->segment = segment_new(session->options, before);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
-    events_begin(session->events, session->segment->profile);
+    event_samples_begin(session->events, session->segment->profile);
     walls_begin(session->targets, before, session->segment);
     if (session->cpu_time)
         cpu_time_begin(session->cpu_time);
@@ -93,8 +93,8 @@ static void take_cpu(struct session *session, const struct target *target,
 
     if (target->trigger_watch)
         trigger_watch_cpu_sample(target->trigger_watch, sample);
-    session->write_result = events_cpu_sample(session->events, target, snapshot, sample,
-                                              session->segment, &session->write_error);
+    session->write_result = event_samples_take_cpu(session->events, target, snapshot, sample,
+                                                   session->segment, &session->write_error);
     if (!session->write_result && target->wall)
         session->write_result =
             wall_cpu_sample(target->wall, sample, session->segment, &session->write_error);
@@ -114,7 +114,7 @@ static void take_hit(struct session *session, const struct target *target,
     if (hit->peer)
         sample->peer = symbolizer_process(target->symbolizer, hit->peer, sample->time);
     segment_hold(session->segment, sample->time);
-    events_sample(session->events, target, snapshot, hit, sample);
+    event_samples_take(session->events, target, snapshot, hit, sample);
 }
 
 static void take(void *context, const void *data, size_t size)
@@ -170,7 +170,7 @@ static int settle_cpu_time(struct session *session, bool all, struct error *erro
 /* Let newer samples wait for those that are held. */
 static void note_held(struct session *session)
 {
-    uint64_t oldest = events_oldest(session->events);
+    uint64_t oldest = event_samples_oldest(session->events);
 
     for (size_t i = 0; session->cpu_time && i < session->targets->count; i++) {
         uint64_t time = vm_cpu_time_oldest(session->targets->of[i]->cpu_time);
@@ -185,7 +185,7 @@ static int put_summaries(struct session *session, struct error *error)
 {
     struct segment *segment = session->segment;
 
-    if (events_put_summaries(session->events, segment, error) ||
+    if (event_samples_put_summaries(session->events, segment, error) ||
         walls_put_summary(session->targets, segment, error) ||
         recording_put_lives(segment->writer, segment->profile, &segment->lives, error) ||
         recording_put_spans(segment->writer, segment->profile, &segment->spans, error) ||
@@ -315,7 +315,8 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
-    if (check_clock(session, error) || events_release(session->events, session->segment, error) ||
+    if (check_clock(session, error) ||
+        event_samples_release(session->events, session->segment, error) ||
         walls_step(session->targets, session->segment, error) ||
         settle_cpu_time(session, false, error))
         return -1;
@@ -370,7 +371,7 @@ struct session_status session_status(const struct session *session)
 /* Process the samples that the kernel still holds, and complete the counts. */
 static int take_rest(struct session *session, struct error *error)
 {
-    events_end(session->events);
+    event_samples_end(session->events);
     if (programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
@@ -380,7 +381,7 @@ static int take_rest(struct session *session, struct error *error)
         look_at_targets(session);
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
-        events_release(session->events, session->segment, error) ||
+        event_samples_release(session->events, session->segment, error) ||
         (session->stopped && walls_finish(session->targets, session->segment, error)))
         return -1;
     return put_summaries(session, error);
@@ -410,5 +411,5 @@ void session_stop(struct session *session)
             vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
     look_at_targets(session);
-    events_stop(session->events);
+    event_samples_stop(session->events);
 }

@@ -18,16 +18,16 @@ static int load_programs(struct session *session, struct error *error)
     for (size_t i = 0; i < session->targets->count; i++)
         if (options.schedulers < session->targets->of[i]->vm->scheduler_count * session->room)
             options.schedulers = session->targets->of[i]->vm->scheduler_count * session->room;
-    events_sizes(session->events, session->room, &options);
+    event_samples_sizes(session->events, session->room, &options);
     session->programs = programs_new(&options);
     if (programs_open(session->programs, error))
         return -1;
     if (session->options->cpu || session->options->wall ||
-        events_need_cpu_samples(session->events) || triggers_need_cpu_samples(session->options))
+        event_samples_need_cpu(session->events) || trigger_watch_need_cpu_samples(session->options))
         session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
                                        options.frequency);
     session->memory_locks = memory_locks_new(session->programs);
-    if (events_find(session->events, session->programs, session->memory_locks, error))
+    if (event_samples_find(session->events, session->programs, session->memory_locks, error))
         return -1;
     return programs_load(session->programs, error);
 }
@@ -49,10 +49,11 @@ static int start_sampling(struct session *session, struct error *error)
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
-    session->events = events_new(session->options, session->targets, session->segment->profile);
+    session->events =
+        event_samples_new(session->options, session->targets, session->segment->profile);
     if (membership_open(session, error) || load_programs(session, error) ||
         membership_begin(session, error) || start_sampling(session, error) ||
-        events_start(session->events, error) || membership_watch(session, error))
+        event_samples_start(session->events, error) || membership_watch(session, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         target_look(session->targets->of[i], session->segment, session->options->warn);

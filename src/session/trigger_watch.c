@@ -290,7 +290,8 @@ bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire
     return fires != NULL;
 }
 
-int triggers_add(struct target *target, const struct session_options *options, struct error *error)
+int trigger_watch_add(struct target *target, const struct session_options *options,
+                      struct error *error)
 {
     if (!options->trigger_count)
         return 0;
@@ -299,7 +300,7 @@ int triggers_add(struct target *target, const struct session_options *options, s
     return target->trigger_watch ? 0 : -1;
 }
 
-bool triggers_need_cpu_samples(const struct session_options *options)
+bool trigger_watch_need_cpu_samples(const struct session_options *options)
 {
     for (size_t i = 0; i < options->trigger_count; i++)
         if (options->triggers[i].kind == TRIGGER_GC)

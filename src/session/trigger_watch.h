@@ -41,10 +41,11 @@ bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire
 /* The triggers of a session, at all of its targets. */
 
 /* Begin to watch a target, if there are triggers. Borrows its VM and symbolizer. */
-int triggers_add(struct target *target, const struct session_options *options, struct error *error);
+int trigger_watch_add(struct target *target, const struct session_options *options,
+                      struct error *error);
 
 /* True if a trigger needs CPU samples. */
-bool triggers_need_cpu_samples(const struct session_options *options);
+bool trigger_watch_need_cpu_samples(const struct session_options *options);
 
 /* Check the triggers, as trigger_watch_look() does. Return true if one fires, with its text in
  * *fired, which replaces the text that was there. */

@@ -243,7 +243,7 @@ static void check_events(struct findings *findings, const struct event_target *t
     for (const char *const *name = event_kind_list(); *name; name++) {
         const struct subject check = subject(target->vm->pid, *name);
 
-        if (event_request_parse(*name, event_kind_names(), &request, &error) ||
+        if (event_kinds_parse_request(*name, event_kind_names(), &request, &error) ||
             event_sites_find(target, &request, &places, &error))
             findings_warning(findings, check.text, "record other events; report this VM's build",
                              "%s", error.text);

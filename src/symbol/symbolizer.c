@@ -180,7 +180,7 @@ void symbolizer_refresh(struct symbolizer *symbolizer)
     struct error ignored; /* the target ended: its samples still need names */
 
     code_refresh(symbolizer->code, &ignored);
-    code_forget(symbolizer->code, clock_ns(CLOCK_MONOTONIC));
+    code_refresh_forget(symbolizer->code, clock_ns(CLOCK_MONOTONIC));
 }
 
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time)

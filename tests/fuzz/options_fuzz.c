@@ -48,7 +48,7 @@ static int as_event(char *text, struct error *error)
 {
     struct event_request request = {0};
 
-    return event_request_parse(text, event_kind_names(), &request, error);
+    return event_kinds_parse_request(text, event_kind_names(), &request, error);
 }
 
 /* Without patterns: glibc compiles these, for ever if they repeat repetitions. */

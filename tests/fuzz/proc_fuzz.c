@@ -164,7 +164,7 @@ static void read_text(const char *text)
     thread_type_of(text, &number);
     cpus_parse(text, online, sizeof(online));
     kernel_release_parse(text);
-    link_use(text, SOME_PID);
+    probe_holder_use(text, SOME_PID);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -142,14 +142,14 @@ static void test_replaced_modules_are_forgotten_after_10_s(void **state)
     fake_load(node.target, &node.vm, fake_symfile("tiny", node.base, 0x80, &small, 1));
     refresh(&node);
     epoch = code_epoch(node.code);
-    assert_int_equal(code_forget(node.code, now + 9 * SECOND), 0);
+    assert_int_equal(code_refresh_forget(node.code, now + 9 * SECOND), 0);
     assert_string_equal(symbol_at(&node, node.base + 0x90), "m:first/1");
     assert_int_equal(code_epoch(node.code), epoch);
-    assert_int_equal(code_forget(node.code, now + 15 * SECOND), 1);
+    assert_int_equal(code_refresh_forget(node.code, now + 15 * SECOND), 1);
     assert_string_equal(symbol_at(&node, node.base + 0x90), "");
     assert_string_equal(symbol_at(&node, node.base + 0x50), "tiny:f/0");
     assert_true(code_epoch(node.code) > epoch);
-    assert_int_equal(code_forget(node.code, now + 15 * SECOND), 0);
+    assert_int_equal(code_refresh_forget(node.code, now + 15 * SECOND), 0);
     fake_unlink(node.target, &node.vm, fake_first(&node.vm));
     refresh(&node);
     fake_load(node.target, &node.vm, module_file("m", node.base, "m:again/1", 20));

@@ -106,8 +106,8 @@ static struct profiler *prepare(double rate)
     assert_non_null(profiler->skeleton);
     probe_link_prepare(profiler->skeleton->progs.count_hit, calibration.way);
     assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
-    assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
-                                 &profiler->point, &error),
+    assert_int_equal(probe_link_point(profiler->target.mappings, profiler->target.state->address,
+                                      &profiler->point, &error),
                      0);
     options.pid = profiler->target.pid;
     profiler->governor = governor_new(&options);

@@ -58,7 +58,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
     assert_int_equal(programs_load(programs, &error), 0);
     assert_int_equal(programs_add_target(programs, &vm, 0, &error), 0);
     programs_set_slot(programs, 0, &open);
-    assert_int_equal(probe_point(mappings, (uintptr_t)probed, &point, &error), 0);
+    assert_int_equal(probe_link_point(mappings, (uintptr_t)probed, &point, &error), 0);
     site.path = point.path;
     site.file_offset = point.file_offset;
     links = probe_link_attach(calibration.way, vm.pid, &site, 1, &error);

@@ -207,13 +207,13 @@ static void test_event_goes_before_the_suffix_of_a_path(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        path = split_path(cases[i].path, cases[i].format, cases[i].event);
+        path = output_file_split_path(cases[i].path, cases[i].format, cases[i].event);
         assert_string_equal(path, cases[i].result);
         free(path);
     }
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    path = split_path("y.perf", &perf_format, name);
+    path = output_file_split_path("y.perf", &perf_format, name);
     assert_int_equal(strlen(path), 1 + 1 + 100 + 5);
     free(path);
 }

@@ -104,7 +104,7 @@ static void test_file_is_opened_for_its_reader(void **state)
 
     (void)state;
     close(before);
-    socket = open_for_reading(path_fd);
+    socket = patient_open_for_reading(path_fd);
     assert_true(socket >= 0);
     assert_int_equal(read(path_fd, magic, 1), -1);
     fd = descriptor_receive(socket);
@@ -114,7 +114,7 @@ static void test_file_is_opened_for_its_reader(void **state)
     close(fd);
     close(socket);
     close(path_fd);
-    assert_int_equal(open_for_reading(path_fd), -1); /* there is no such descriptor */
+    assert_int_equal(patient_open_for_reading(path_fd), -1); /* there is no such descriptor */
     assert_int_not_equal(errno, EBUSY);
     after = dup(0);
     close(after);

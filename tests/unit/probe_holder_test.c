@@ -21,32 +21,37 @@ enum { TARGET = 4711 };
 static void test_link_of_probes_holds_those_of_its_process(void **state)
 {
     (void)state;
-    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
-    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
-    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t0\n"), TARGET), LINK_PROBES);
-    assert_int_equal(link_use(MULTI("uprobe_multi", ""), TARGET), LINK_PROBES);
-    assert_int_equal(link_use(MULTI("uprobe_multi", "pid:\t47110\n"), TARGET), LINK_OTHER);
-    assert_int_equal(link_use(MULTI("uretprobe_multi", "pid:\t1\n"), TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use(MULTI("uprobe_multi", "pid:\t4711\n"), TARGET), LINK_PROBES);
+    assert_int_equal(probe_holder_use(MULTI("uretprobe_multi", "pid:\t4711\n"), TARGET),
+                     LINK_PROBES);
+    assert_int_equal(probe_holder_use(MULTI("uprobe_multi", "pid:\t0\n"), TARGET), LINK_PROBES);
+    assert_int_equal(probe_holder_use(MULTI("uprobe_multi", ""), TARGET), LINK_PROBES);
+    assert_int_equal(probe_holder_use(MULTI("uprobe_multi", "pid:\t47110\n"), TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use(MULTI("uretprobe_multi", "pid:\t1\n"), TARGET), LINK_OTHER);
 }
 
 /* A perf event may be a clock or a probe; older kernels do not say which. */
 static void test_link_of_a_perf_event_is_a_clock_or_a_probe(void **state)
 {
     (void)state;
-    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tevent\n", TARGET), LINK_EVENT);
-    assert_int_equal(link_use("link_type:\tperf\nevent_type:\tuprobe\n", TARGET), LINK_PROBES);
-    assert_int_equal(link_use("link_type:\tperf\nevent_type:\turetprobe\n", TARGET), LINK_PROBES);
-    assert_int_equal(link_use("link_type:\tperf\n", TARGET), LINK_PROBES);
+    assert_int_equal(probe_holder_use("link_type:\tperf\nevent_type:\tevent\n", TARGET),
+                     LINK_EVENT);
+    assert_int_equal(probe_holder_use("link_type:\tperf\nevent_type:\tuprobe\n", TARGET),
+                     LINK_PROBES);
+    assert_int_equal(probe_holder_use("link_type:\tperf\nevent_type:\turetprobe\n", TARGET),
+                     LINK_PROBES);
+    assert_int_equal(probe_holder_use("link_type:\tperf\n", TARGET), LINK_PROBES);
 }
 
 static void test_other_links_hold_no_probes(void **state)
 {
     (void)state;
-    assert_int_equal(link_use("link_type:\tcgroup\nlink_id:\t7\n", TARGET), LINK_OTHER);
-    assert_int_equal(link_use("link_type:\tkprobe_multi\npid:\t4711\n", TARGET), LINK_OTHER);
-    assert_int_equal(link_use("x link_type:\tuprobe_multi\n", TARGET), LINK_OTHER);
-    assert_int_equal(link_use("link_type:\t", TARGET), LINK_OTHER);
-    assert_int_equal(link_use("", TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use("link_type:\tcgroup\nlink_id:\t7\n", TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use("link_type:\tkprobe_multi\npid:\t4711\n", TARGET),
+                     LINK_OTHER);
+    assert_int_equal(probe_holder_use("x link_type:\tuprobe_multi\n", TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use("link_type:\t", TARGET), LINK_OTHER);
+    assert_int_equal(probe_holder_use("", TARGET), LINK_OTHER);
 }
 
 /* A perf event, as it could be that of a probe. */

@@ -36,8 +36,8 @@ static void start(struct profiler *profiler, enum probe_way way)
     assert_non_null(profiler->skeleton);
     probe_link_prepare(profiler->skeleton->progs.count_hit, way);
     assert_int_equal(calibration_bpf__load(profiler->skeleton), 0);
-    assert_int_equal(probe_point(profiler->target.mappings, profiler->target.state->address,
-                                 &profiler->point, &error),
+    assert_int_equal(probe_link_point(profiler->target.mappings, profiler->target.state->address,
+                                      &profiler->point, &error),
                      0);
     for (int i = 0; i < 2; i++) {
         profiler->sites[i] = (struct probe_site){
@@ -90,11 +90,12 @@ static void test_point_knows_its_instruction(void **state)
     (void)state;
     assert_non_null(mappings);
     for (enum trap trap = 0; trap < TRAPS; trap++) {
-        assert_int_equal(probe_point(mappings, (uintptr_t)trap_functions[trap], &point, &error), 0);
+        assert_int_equal(
+            probe_link_point(mappings, (uintptr_t)trap_functions[trap], &point, &error), 0);
         assert_int_equal(point.trap, trap);
     }
-    point = probe_point_in(mapping_file(mappings, mappings_find(mappings, (uintptr_t)&ways)),
-                           UINT64_C(1) << 40);
+    point = probe_link_point_in(mapping_file(mappings, mappings_find(mappings, (uintptr_t)&ways)),
+                                UINT64_C(1) << 40);
     assert_int_equal(point.trap, TRAP_STEPPED); /* behind the end of the file */
     mappings_free(mappings);
     memory_free(memory);
@@ -152,8 +153,8 @@ static void test_return_probe_is_hit_when_the_function_ends(void **state)
 
         start(&profiler, ways[i]);
         counting = profiler.skeleton;
-        assert_int_equal(probe_point(mappings, (uintptr_t)probed_around, &profiler.point, &error),
-                         0);
+        assert_int_equal(
+            probe_link_point(mappings, (uintptr_t)probed_around, &profiler.point, &error), 0);
         for (int j = 0; j < 2; j++)
             profiler.sites[j].file_offset = profiler.point.file_offset;
         links = probe_link_attach(ways[i], getpid(), profiler.sites, 2, &error);
@@ -236,7 +237,8 @@ static void test_no_probe_is_attached_if_one_place_is_invalid(void **state)
         assert_non_null(strstr(error.text, "0x10000000000"));
         assert_false(target_is_probed(&profiler.target));
         assert_int_equal(
-            probe_point(profiler.target.mappings, (uintptr_t)&error, &profiler.point, &error), -1);
+            probe_link_point(profiler.target.mappings, (uintptr_t)&error, &profiler.point, &error),
+            -1);
         target_kill(&profiler.target);
         end(&profiler);
     }

@@ -74,10 +74,10 @@ static void test_nop5_is_refused_if_the_kernel_changes_red_zones(void **state)
 
     (void)state;
     assert_non_null(mappings);
-    assert_int_equal(probe_point(mappings, (uintptr_t)place_of_push, &point, &error), 0);
+    assert_int_equal(probe_link_point(mappings, (uintptr_t)place_of_push, &point, &error), 0);
     assert_int_equal(probe_safety_check_nop5(calibration.way, &point, &error), 0);
     assert_int_equal(probe_safety_try_nop5(calibration.way, &trial, &error), 0);
-    assert_int_equal(probe_point(mappings, (uintptr_t)place_of_nop5, &point, &error), 0);
+    assert_int_equal(probe_link_point(mappings, (uintptr_t)place_of_nop5, &point, &error), 0);
     refused = probe_safety_check_nop5(calibration.way, &point, &error);
     assert_int_equal(refused, trial.changed ? -1 : 0);
     if (refused) {

@@ -128,7 +128,7 @@ static void test_long_node_is_cut_and_recognised(void **state)
     assert_int_equal(strlen(name), strlen("x--20261121-203000.speedscope.json.gz") + 80);
     assert_int_equal(strncmp(name, "x-nnnnnnnn", 10), 0);
     assert_non_null(strstr(name, "n-92ed8a29-20261121-203000.speedscope.json.gz"));
-    split = split_path(name, &speedscope_format, event);
+    split = output_file_split_path(name, &speedscope_format, event);
     assert_true(strlen(split) + strlen("..4194304-0123456789abcdef.tmp") <= 255);
     free(split);
     touch(name);

@@ -52,7 +52,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
 {
     struct changes *changes = state;
     const struct output_source *source = &changes->source;
-    int side = output_side(source, sample);
+    int side = output_source_side(source, sample);
     double weight = (double)sample_weight(&changes->weight, sample);
 
     (void)error;

@@ -53,7 +53,8 @@ int comparison_sort_parse(const char *name, enum comparison_sort *sort, struct e
     return 0;
 }
 
-uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals)
+uint64_t comparison_recording_ms(const struct recording_header *header,
+                                 const struct recording_totals *totals)
 {
     uint64_t start = header->start_monotonic, end = totals->end_monotonic;
 

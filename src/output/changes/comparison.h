@@ -44,7 +44,8 @@ struct comparison {
 };
 
 /* Return the duration of a recording in ms, rounded up. */
-uint64_t recording_ms(const struct recording_header *header, const struct recording_totals *totals);
+uint64_t comparison_recording_ms(const struct recording_header *header,
+                                 const struct recording_totals *totals);
 
 /* Return the side of a sample, 0 or 1. `start`: CLOCK_MONOTONIC start of the combined recording, in
  * ns. */

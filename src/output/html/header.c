@@ -90,7 +90,7 @@ static struct comparison_side whole(const struct output_source *source,
     const struct selection_options *selection = source->selection;
     struct comparison_side part = {.name = "", .header = *source->header, .totals = *totals};
 
-    part.to_ms = recording_ms(source->header, totals);
+    part.to_ms = comparison_recording_ms(source->header, totals);
     if (selection && selection->has_end && selection->to_ns / 1000000 < part.to_ms)
         part.to_ms = (selection->to_ns + 999999) / 1000000;
     if (selection)
@@ -184,7 +184,7 @@ static void put_events(struct json *json, const struct output_source *source)
         const struct event_entry *event = profile_get_event(profile, id);
         const struct event_summary *summary = recording_get_summary(source->recording, id);
 
-        if (!output_selects(source, id))
+        if (!output_source_selects(source, id))
             continue;
         json_open(json, NULL, '{');
         put_string(json, "name", profile, event->name);

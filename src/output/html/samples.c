@@ -15,7 +15,7 @@ static uint8_t *number_events(const struct output_source *source)
     uint8_t *numbers = xcalloc(count + 1, sizeof(*numbers)), last = 0;
 
     for (event_id id = 1; id <= count; id++)
-        if (output_selects(source, id))
+        if (output_source_selects(source, id))
             numbers[id] = ++last;
     return numbers;
 }

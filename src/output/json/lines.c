@@ -54,7 +54,7 @@ static void *json_lines_begin(FILE *file, const struct output_source *source, st
     lines->entries = (struct json_entries){.file = file, .profile = source->profile};
     write_header(file, source->header);
     for (event_id id = 1; id <= profile_counts(source->profile).events; id++)
-        if (output_shows(&lines->source, id))
+        if (output_source_shows(&lines->source, id))
             json_entries_event(&lines->entries, id);
     return lines;
 }
@@ -109,7 +109,7 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     struct json json;
 
     (void)error;
-    if (!output_shows(&lines->source, sample->event))
+    if (!output_source_shows(&lines->source, sample->event))
         return 0;
     lines->samples++;
     json_entries_sample(&lines->entries, sample);
@@ -267,7 +267,7 @@ static void write_seen(const struct json_lines *lines)
     for (event_id id = 0; id < seen->count; id++) {
         const struct spans *spans = event_spans_get(seen, id);
 
-        if (spans && (!id || output_shows(&lines->source, id)))
+        if (spans && (!id || output_source_shows(&lines->source, id)))
             write_spans(lines, id, spans);
     }
 }
@@ -339,7 +339,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     for (event_id id = 1; id <= profile_counts(lines->source.profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(recording, id);
 
-        if (summary && output_shows(&lines->source, id))
+        if (summary && output_source_shows(&lines->source, id))
             write_counted(lines, summary);
     }
     for (size_t i = 0; i < threads->count; i++)

@@ -139,7 +139,7 @@ static uint64_t time_of(const struct otlp *otlp, uint32_t group)
 {
     const struct recording_header *header = otlp->source.header;
     uint64_t time = sample_group_get(&otlp->groups, group)->time;
-    uint64_t start = output_start(&otlp->source), last = start + otlp->duration - 1;
+    uint64_t start = output_source_start(&otlp->source), last = start + otlp->duration - 1;
 
     time = header->start_realtime +
            (time > header->start_monotonic ? time - header->start_monotonic : 0);
@@ -230,7 +230,7 @@ static void write_profile(struct protobuf *out, void *context)
     part.sample_type = &type;
     part.period_type = &period;
     part.period = wire_period(&otlp->groups, &otlp->target);
-    part.time_unix_nano = output_start(&otlp->source);
+    part.time_unix_nano = output_source_start(&otlp->source);
     part.duration_nano = otlp->duration;
     part.attribute_indices = notes;
     part.n_attribute_indices = make_notes(otlp, notes);
@@ -300,7 +300,7 @@ static void write_all(struct otlp *otlp)
         &opentelemetry__proto__profiles__v1development__profiles_data__descriptor;
     uint32_t targets = profile_counts(otlp->source.profile).targets;
     struct protobuf out = {.file = otlp->file};
-    struct output_range range = output_range(&otlp->source, otlp->totals);
+    struct output_range range = output_source_range(&otlp->source, otlp->totals);
 
     otlp->duration = range.to > range.from ? range.to - range.from : 1;
     make_rows(otlp);

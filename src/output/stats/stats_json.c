@@ -195,7 +195,7 @@ static void stats_put_events(struct json *json, const struct output_source *sour
         return;
     json_open_lines(json, "events", '{');
     for (event_id id = 1; id <= count; id++)
-        if (output_selects(source, id))
+        if (output_source_selects(source, id))
             put_event(json, source, id, id < samples->size ? samples->of[id] : 0);
     json_close(json, '}');
 }

@@ -168,7 +168,7 @@ void node_table_write(FILE *file, const struct output_source *source,
                       const struct recording_totals *totals)
 {
     const uint64_t start = source->header->start_monotonic;
-    const struct output_range range = output_range(source, totals);
+    const struct output_range range = output_source_range(source, totals);
     const struct node_table table = {
         .file = file,
         .source = source,

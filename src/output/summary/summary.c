@@ -37,7 +37,7 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     summary->events = xcalloc(summary->event_count, sizeof(*summary->events));
     for (event_id id = 1; id <= summary->event_count; id++)
         summary_event_init(&summary->events[id - 1], source, id);
-    summary_processes_init(&summary->processes);
+    summary_event_processes_init(&summary->processes);
     summary->microstates = microstates_new(profile);
     return summary;
 }
@@ -49,7 +49,7 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     (void)error;
     summary_event_add(&summary->events[sample->event - 1], &summary->processes, &summary->source,
                       sample);
-    if (output_shows(&summary->source, sample->event))
+    if (output_source_shows(&summary->source, sample->event))
         microstates_add(summary->microstates, sample);
     return 0;
 }
@@ -87,7 +87,7 @@ static void write_events(const struct summary *summary)
     for (event_id id = 1; id <= summary->event_count; id++) {
         const struct summary_event *event = &summary->events[id - 1];
 
-        if (!output_selects(&summary->source, id))
+        if (!output_source_selects(&summary->source, id))
             continue;
         fprintf(file, "%s %s %s", before, number_text(event->samples).text,
                 profile_text(profile, profile_get_event(profile, id)->name));
@@ -153,7 +153,7 @@ static void write_overview(const struct summary *summary, const struct recording
     if (targets > TARGETS_SHOWN)
         fprintf(file, "          and %u more\n", targets - TARGETS_SHOWN);
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
-            output_seconds(&summary->source, totals));
+            output_source_seconds(&summary->source, totals));
     write_events(summary);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
     if (summary->source.header->trigger[0])
@@ -221,7 +221,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         if (!totals->left_out) /* else the samples do not cover the threads' time */
             write_microstates(summary, totals);
         for (event_id id = 1; id <= summary->event_count; id++)
-            if (output_shows(&summary->source, id))
+            if (output_source_shows(&summary->source, id))
                 summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
                                     &summary->source, id, totals);
         node_table_write(summary->file, &summary->source, totals);
@@ -230,7 +230,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
     for (uint32_t i = 0; i < summary->event_count; i++)
         summary_event_free(&summary->events[i]);
     free(summary->events);
-    summary_processes_free(&summary->processes);
+    summary_event_processes_free(&summary->processes);
     microstates_free(summary->microstates);
     free(summary);
     return 0;

@@ -31,8 +31,8 @@ struct summary_event {
     struct traffic_table traffic; /* of msg and sched */
 };
 
-void summary_processes_init(struct summary_processes *processes);
-void summary_processes_free(struct summary_processes *processes);
+void summary_event_processes_init(struct summary_processes *processes);
+void summary_event_processes_free(struct summary_processes *processes);
 
 void summary_event_init(struct summary_event *event, const struct output_source *source,
                         event_id id);

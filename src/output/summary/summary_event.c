@@ -22,14 +22,14 @@ struct summary_process_key {
     string_id pid;
 };
 
-void summary_processes_init(struct summary_processes *processes)
+void summary_event_processes_init(struct summary_processes *processes)
 {
     processes->roots = NULL;
     intern_init(&processes->keys, sizeof(struct summary_process_key),
                 sizeof(struct summary_process_key));
 }
 
-void summary_processes_free(struct summary_processes *processes)
+void summary_event_processes_free(struct summary_processes *processes)
 {
     intern_free(&processes->keys);
     free(processes->roots);
@@ -394,6 +394,6 @@ void summary_event_write(FILE *file, struct summary_event *event,
         long_schedules_finish(&event->slices);
         long_schedules_write(file, profile, &event->slices, source->header->start_monotonic);
     }
-    traffic_table_write(file, &event->traffic, source, id, output_seconds(source, totals),
+    traffic_table_write(file, &event->traffic, source, id, output_source_seconds(source, totals),
                         totals->left_out > 0);
 }

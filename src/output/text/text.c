@@ -122,7 +122,7 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 
     struct text_event *event = &text->events[sample->event];
 
-    if (output_shows(&text->source, sample->event)) {
+    if (output_source_shows(&text->source, sample->event)) {
         if (!idle_is_left_out(&text->source, sample))
             add_sample(text, event, sample);
         else if (event->has_rows) /* functions have a share of all of the time */
