@@ -226,7 +226,10 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
                     self.assertEqual(Path(kept).parent, folder)
                     self.assertGreater(sum(beamflame.folded(kept).values()), 50)
                     Path(kept).with_suffix(".test.folded").unlink()
-                    self.assertEqual(len(list(folder.glob("*.html"))), 3, said)
+                    pages = [page.read_text() for page in folder.glob("*.html")]
+                    self.assertIn(len(pages), (3, 4), said)  # the end can come after the last
+                    for page in pages:
+                        self.assertTrue(page.rstrip().endswith("</html>"))
                     self.assertEqual(list(folder.glob(".*.tmp")), [])
 
     def test_triggered_recording_is_kept_if_its_writer_is_killed(self):
