@@ -92,6 +92,7 @@ static int record_all(const struct agent_config *config, const char *path)
     struct error error;
     int result;
 
+    alloc_give_back();
     signals_end_recording();
     stop_guard_start(say_held);
     message_say("recording all VMs of this host into %s, for %zu service%s",

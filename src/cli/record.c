@@ -421,6 +421,7 @@ static int run(int argc, char **argv)
     }
     reports = record_reports(&progress, options.output.quiet);
     options.recorder.reports = &reports;
+    alloc_give_back();
     signals_end_recording();
     stop_guard_start(say_held);
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/alloc.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,4 +114,11 @@ void arena_free(struct arena *arena)
         free(block);
     }
     *arena = (struct arena){0};
+}
+
+void alloc_give_back(void)
+{
+    enum { LARGE = 256 << 10 }; /* bytes */
+
+    mallopt(M_MMAP_THRESHOLD, LARGE);
 }
