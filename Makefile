@@ -5,6 +5,9 @@
 # make demo       build, start a small Erlang node, profile it, print where the flame graph is
 # make test       every test that this machine can run
 # make install    the program, manual pages and completions, below $(prefix)
+# make install-agent   the agent's unit for systemd, and its configuration if there is none
+# make image      a container image of the agent, in build/image
+# make deb        Debian packages, in build/deb
 # make check      format, static analysis, layering
 # make bench      measure what the docs claim
 # make coverage   test, and print how many lines of src/ ran
@@ -19,6 +22,8 @@
 
 VERSION := 0.1.0
 prefix ?= /usr/local
+sysconfdir ?= /etc
+unitdir ?= $(prefix)/lib/systemd/system
 CC := gcc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
@@ -163,11 +168,12 @@ $(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fu
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 # Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
-# frames of its functions. The next two write lies into one, and have files for it. The last two send
-# files to services, and print the keys of the agent's configuration for the test of the docs.
+# frames of its functions. The next two write lies into one, and have files for it. The last three
+# send files to services, and print the keys of the agent's configuration and its metrics for the
+# tests of the docs.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths \
 	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/push_send \
-	$(BUILD)/tests/config_keys
+	$(BUILD)/tests/config_keys $(BUILD)/tests/metric_list
 $(BUILD)/tests/hostile: $(wildcard tests/tools/hostile_*.c) tests/tools/hostile.h
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)
 	$(say) LINK $@
@@ -207,7 +213,7 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 # Functions that a fuzzer replaces by its own __wrap_NAME.
 $(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
 $(BUILD)/fuzz/decoded_fuzz: FUZZ_WRAPPED := parser_ask
-$(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning print_own log_listen \
+$(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning message_print_own log_listen \
 	file_place_append regcomp command_line_parse
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
 	$(say) FUZZ $@
@@ -267,7 +273,7 @@ $(BUILD)/tidy/%.ok: src/%.c $(BUILD)/obj/%.o .clang-tidy compile_flags.txt
 .PHONY: tidy
 tidy: $(TIDY)
 
-.PHONY: deps demo test test-long coverage check bench install clean
+.PHONY: deps demo test test-long coverage check bench install install-agent clean
 deps:
 	$(Q)tools/install-deps build
 demo:
@@ -310,6 +316,24 @@ install: all
 	$(BUILD)/beamflame completion zsh > $(DESTDIR)$(prefix)/share/zsh/site-functions/_beamflame
 	$(BUILD)/beamflame completion fish \
 		> $(DESTDIR)$(prefix)/share/fish/vendor_completions.d/beamflame.fish
+
+# A configuration that is there stays.
+install-agent:
+	install -d $(DESTDIR)$(unitdir)
+	sed 's|/usr/bin/|$(prefix)/bin/|' deploy/systemd/beamflame-agent.service \
+		> $(DESTDIR)$(unitdir)/beamflame-agent.service
+	test -e $(DESTDIR)$(sysconfdir)/beamflame/agent.yaml || \
+		install -D -m 644 deploy/agent.yaml $(DESTDIR)$(sysconfdir)/beamflame/agent.yaml
+
+.PHONY: image deb
+image:
+	$(Q)tools/install-deps package
+	$(Q)$(MAKE) all
+	$(Q)tools/image $(BUILD) $(VERSION)
+deb:
+	$(Q)tools/install-deps package
+	$(Q)$(MAKE) all
+	$(Q)tools/deb $(BUILD) $(VERSION)
 
 clean:
 	rm -rf build

@@ -18,6 +18,7 @@
  */
 #include "caller.h"
 #include "sample.h"
+#include "trace.h"
 #include "vm_constants.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -327,7 +328,8 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
                                         struct stack_area *area)
 {
     void *process = room(scratch);
-    __u64 current;
+    __u64 current, dictionary;
+    __u32 state;
 
     if (!process || !read_struct(scratch, process, scratch->sample.process, &target->process_words))
         return;
@@ -340,9 +342,13 @@ static __always_inline void put_process(struct scratch *scratch, const struct wi
     area->heap = field(process, target->process_heap);
     area->hend = field(process, target->process_hend);
     current = field(process, target->process_current);
+    dictionary = field(process, target->process_dictionary);
+    state = field(process, target->process_state);
     keep_words(scratch, REGION_PROCESS_WORDS, scratch->sample.process, &target->process_words);
     if (current) /* the MFA of a dirty NIF is overwritten as soon as the NIF returns */
         put_needed(scratch, area->at, REGION_MFA, current, WIRE_MFA_BYTES, WIRE_MFA_BYTES);
+    if (target->trace.context && dictionary)
+        put_trace(area->at, dictionary, state);
     put_erlang(scratch, area);
 }
 
@@ -456,4 +462,11 @@ __noinline int sample_ring_bell(void)
     struct wire_bell bell = {};
 
     return (int)bpf_ringbuf_output(&ring, &bell, sizeof(bell), BPF_RB_FORCE_WAKEUP);
+}
+
+__noinline int sample_note_start(__u32 pid)
+{
+    struct wire_start start = {.pid = pid};
+
+    return (int)bpf_ringbuf_output(&ring, &start, sizeof(start), BPF_RB_FORCE_WAKEUP);
 }

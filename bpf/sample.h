@@ -47,7 +47,8 @@ struct scratch {
     __u64 thread_pointer; /* of the sampled thread */
     struct pt_regs regs;
     struct tops tops;
-    __u32 busy; /* claimed by a program, which can be preempted */
+    __u64 trace[6]; /* words that trace.h reads: a stack has no room for them */
+    __u32 busy;     /* claimed by a program, which can be preempted */
 };
 
 struct scratch_map {
@@ -190,5 +191,8 @@ int sample_submit(__u32 at);
 
 /* Wake user space at once. */
 int sample_ring_bell(void);
+
+/* Tell user space at once that the process `pid` runs a new program. */
+int sample_note_start(__u32 pid);
 
 #endif

@@ -56,6 +56,7 @@ enum wire_region_kind {
     REGION_SCHEDULER_WORDS, /* ErtsSchedulerData: the words in wire_target.scheduler_words */
     REGION_PROCESS_WORDS,   /* Process: the words in wire_target.process_words */
     REGION_TICK,            /* u64: the clock's count that the sample stands for */
+    REGION_TRACE,           /* struct wire_trace: the trace that the process works for */
 };
 
 /* The words of a struct that a sample contains. Their offsets in the struct are ascending multiples
@@ -84,6 +85,7 @@ enum wire_flag {
                             * of user code: registers and stack are unknown */
     WIRE_FAULT = 1 << 6,   /* a struct, or an end of a stack, could not be read: its region is
                             * missing */
+    WIRE_TRACE_UNKNOWN = 1 << 7, /* the process may work for a trace, which could not be read */
 };
 
 /* User registers at the sample. */
@@ -106,6 +108,19 @@ struct wire_sample {
     struct wire_region regions[WIRE_REGIONS];
 };
 
+/* The ids of a span of OpenTelemetry; neither is 0. */
+struct wire_trace {
+    __u64 trace_high, trace_low; /* of 128 bits */
+    __u64 span;
+};
+
+/* What a VM with OpenTelemetry calls these: atom terms. */
+struct wire_trace_atoms {
+    __u64 context;  /* '$__current_otel_ctx'; 0: the VM has no traces */
+    __u64 tracer;   /* otel_tracer */
+    __u64 span_ctx; /* span_ctx */
+};
+
 /* What the BPF programs must know of a VM: hash map `targets`, key: pid (u32). A later process can
  * have the same pid, and a later program the same process: they have another start or stack. */
 struct wire_target {
@@ -113,6 +128,7 @@ struct wire_target {
                         * + WIRE_START_NS) */
     __u64 start_stack; /* address at which the program's first stack began; 0: not known */
     __u64 code_generation_address; /* 0: not read */
+    struct wire_trace_atoms trace;
     struct wire_words process_words, scheduler_words;
     /* offsets of fields */
 #define WIRE_FIELD(of, member) __u16 member;
@@ -292,6 +308,12 @@ struct wire_bell {
     __u64 unused;
 };
 
+/* Comes instead of a sample when a process begins a program that may be a VM. */
+struct wire_start {
+    __u32 pid; /* in the initial pid namespace */
+    __u32 unused[3];
+};
+
 /* Counters of the BPF programs: per-CPU array map `counters`. */
 enum wire_counter {
     WIRE_COUNT_RING_FULL, /* samples dropped because the ring buffer was full */
@@ -303,9 +325,10 @@ _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "
 _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
                    32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 248, "wire format");
+_Static_assert(sizeof(struct wire_target) == 280, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 32, "wire format");
+_Static_assert(sizeof(struct wire_start) != sizeof(struct wire_bell), "they differ in size");
 
 #endif

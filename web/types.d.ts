@@ -119,6 +119,8 @@ export interface Samples {
     detail: Uint32Array; status: Uint8Array; activity: Uint8Array;
     complete: Uint8Array; /* SAMPLE_COMPLETE */
     named: Uint8Array; /* SAMPLE_NAMED */
+    /* Pairs of samples that are the parts of one hit, in order of time. */
+    parts: { first: Uint32Array; second: Uint32Array };
     value(index: number): Float64Array; /* by index of the event's values; 0: no such value */
     metric(index: number): Float64Array; /* decoded at the first call, then kept */
 }
@@ -192,7 +194,9 @@ export interface Tree {
     frame: Uint32Array; /* one frame of the node, for module, file and line; 0: a root frame */
     kind: Uint8Array; /* values of Kind */
     self: [Float64Array, Float64Array | null]; total: [Float64Array, Float64Array | null];
-    samples: [Float64Array, Float64Array | null]; /* number of samples in `total` */
+    /* Number of samples in `self` and in `total`. A hit with several samples counts once. */
+    ownSamples: [Float64Array, Float64Array | null];
+    samples: [Float64Array, Float64Array | null];
     names: string[];
     scale: number; /* multiply side 1 by this to compare it with side 0; 1 without a side 1 */
     weights: Weights;

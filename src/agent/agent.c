@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/agent_rules.h"
 #include "agent/agent_status.h"
-#include "agent/http/http_server.h"
-#include "agent/sender.h"
 #include "agent/sent_list.h"
+#include "agent/services.h"
 #include "agent/spool.h"
 #include "capture/sample_clock.h"
 #include "os/child.h"
@@ -24,7 +25,6 @@
 enum {
     NODES_LEAST = 256, /* there is room for so many at once */
     LONG_SLICE_US = 10000,
-    RESTART_SECONDS = 10, /* between two starts of a sender that has ended */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -32,16 +32,16 @@ static const uint64_t SECOND = 1000000000;
 struct agent {
     const struct agent_options *options;
     struct rotation_reports reports; /* those of the options, with `progress` of the agent */
-    struct sender_options sender_options;
     struct agent_status *status;
-    struct http_server http;
-    uint64_t http_started;  /* CLOCK_MONOTONIC */
+    struct services services;
     struct targets targets;
-    struct sender *senders;  /* one for each service */
-    uint64_t *started;       /* CLOCK_MONOTONIC: of each */
-    uint64_t looked;         /* the same: of the last look at the spool and the senders */
-    char *events;            /* what the session's requests borrow */
+    uint64_t looked; /* CLOCK_MONOTONIC: of the last look at the spool and the services */
+    struct agent_rules rules;
+    char *events; /* what the session's requests borrow */
     struct session_options session;
+    struct recorder_options recorder;
+    volatile int ends_session; /* the agent ends, or records with other options from now on */
+    bool records_anew;         /* the latter */
 };
 
 /* ---- options ---- */
@@ -50,14 +50,16 @@ static int set_session(struct session_options *session, const struct agent_confi
                        char *events, warn_function warn, struct error *error)
 {
     *session = (struct session_options){
-        .clock = clock_event_default(),
+        .clock = sample_clock_default(),
         .frequency = config->record.cpu ? config->record.cpu : 1,
         .cpu = config->record.cpu > 0,
         .wall = config->record.wall > 0,
         .wall_frequency = config->record.wall ? config->record.wall : 1,
         .budget = config->record.budget / 100,
+        .host_budget = config->record.host_budget / 100,
         .long_us = LONG_SLICE_US,
         .flush_ns = SECOND,
+        .node_numbers = config->http.listen && *config->http.listen,
         .warn = warn,
     };
     return *events ? session_options_add_events(session, events, error) : 0;
@@ -77,105 +79,36 @@ int agent_check(const struct agent_config *config, struct error *error)
     return result;
 }
 
-/* ---- senders and spool ---- */
-
-static int start_sender(struct agent *agent, size_t service, struct error *error)
-{
-    agent->started[service] = clock_ns(CLOCK_MONOTONIC);
-    return sender_start(&agent->senders[service], &agent->options->config->services[service],
-                        &agent->sender_options, &agent->status->services[service], error);
-}
-
-static int start_senders(struct agent *agent, struct error *error)
-{
-    size_t count = agent->options->config->service_count;
-
-    agent->senders = xcalloc(count + 1, sizeof(*agent->senders));
-    agent->started = xcalloc(count + 1, sizeof(*agent->started));
-    for (size_t i = 0; i < count; i++)
-        if (start_sender(agent, i, error))
-            return -1;
-    return 0;
-}
-
-static void end_senders(struct agent *agent)
-{
-    if (agent->senders)
-        senders_end(agent->senders, agent->options->config->service_count);
-    free(agent->senders);
-    free(agent->started);
-}
-
-static void look_at_senders(struct agent *agent, uint64_t now)
-{
-    for (size_t i = 0; i < agent->options->config->service_count; i++) {
-        struct error error;
-
-        if (!sender_has_ended(&agent->senders[i]) ||
-            now - agent->started[i] < RESTART_SECONDS * SECOND)
-            continue;
-        agent->status->services[i].restarts++;
-        agent->reports.warn("the process that sends to service %s has ended, and is started again",
-                            agent->options->config->services[i].name);
-        if (start_sender(agent, i, &error))
-            agent->reports.failed(agent->reports.context, &error);
-    }
-}
-
-static int start_http(struct agent *agent, struct error *error)
-{
-    const struct http_server_options options = {
-        .config = agent->options->config,
-        .status = agent->status,
-        .log_file = agent->options->reports->log_file,
-    };
-
-    agent->http_started = clock_ns(CLOCK_MONOTONIC);
-    return http_server_start(&agent->http, &options, error);
-}
-
-static void look_at_http(struct agent *agent, uint64_t now)
-{
-    struct error error;
-
-    if (!http_server_has_ended(&agent->http) ||
-        now - agent->http_started < RESTART_SECONDS * SECOND)
-        return;
-    agent->status->http_restarts++;
-    agent->reports.warn("the process that answers HTTP has ended, and is started again");
-    if (start_http(agent, &error))
-        agent->reports.failed(agent->reports.context, &error);
-}
+/* ---- spool ---- */
 
 /* Report a recording that leaves the spool before each service has it. */
 static void note_removed(void *context, const char *name)
 {
     const struct agent *agent = context;
-    const struct agent_config *config = agent->options->config;
 
-    for (size_t i = 0; i < config->service_count; i++) {
-        struct sent_list *sent = sent_list_open(config->spool.directory, config->services[i].name);
+    for (size_t i = 0; i < agent->services.count; i++) {
+        const struct service *service = &agent->services.of[i];
+        struct sent_list *sent = sent_list_open(agent->services.directory, service->push.name);
 
         if (sent_list_count(sent, name) != SIZE_MAX) {
-            agent->status->services[i].dropped++;
+            service->status->dropped++;
             agent->reports.warn("service %s never got %s, which the spool can't keep any longer",
-                                config->services[i].name, name);
+                                service->push.name, name);
         }
         sent_list_free(sent);
     }
 }
 
 /* Count the recordings that a service does not have. */
-static void count_waiting(struct agent *agent, size_t service, const struct spool_list *list)
+static void count_waiting(const struct agent *agent, const struct service *service,
+                          const struct spool_list *list)
 {
-    const struct agent_config *config = agent->options->config;
-    struct sent_list *sent =
-        sent_list_open(config->spool.directory, config->services[service].name);
+    struct sent_list *sent = sent_list_open(agent->services.directory, service->push.name);
     uint64_t waiting = 0;
 
     for (size_t i = 0; i < list->count; i++)
         waiting += sent_list_count(sent, list->of[i].name) != SIZE_MAX;
-    agent->status->services[service].waiting = waiting;
+    service->status->waiting = waiting;
     sent_list_free(sent);
 }
 
@@ -194,9 +127,25 @@ static void look_at_spool(struct agent *agent)
         bytes += list.of[i].bytes;
     agent->status->spool_bytes = bytes;
     agent->status->spool_recordings = list.count;
-    for (size_t i = 0; i < config->service_count; i++)
-        count_waiting(agent, i, &list);
+    for (size_t i = 0; i < agent->services.count; i++)
+        count_waiting(agent, &agent->services.of[i], &list);
     spool_list_free(&list);
+}
+
+/* Publish the VMs that are not profiled. The list is padded with zeros, so that lists can be
+ * compared. */
+static void note_refusals(struct agent *agent)
+{
+    const struct refusals *refused = &agent->targets.refused;
+    size_t count = refused->count;
+    struct refusal_status *list = xcalloc(count + 1, sizeof(*list));
+
+    for (size_t i = 0; i < count; i++) {
+        list[i].pid = (uint64_t)refused->of[i].pid;
+        snprintf(list[i].reason, sizeof(list[i].reason), "%s", refused->of[i].reason);
+    }
+    agent_status_set_refusals(agent->status, list, count);
+    free(list);
 }
 
 static void note_session(struct agent *agent, const struct session *session)
@@ -207,9 +156,60 @@ static void note_session(struct agent *agent, const struct session *session)
     for (size_t i = 0; i < agent->targets.count; i++)
         nodes += !agent->targets.of[i]->ended;
     agent->status->nodes = nodes;
+    note_refusals(agent);
     agent->status->samples = now.samples;
     agent->status->lost = now.lost;
+    agent_status_note(agent->status, session, &agent->session, &agent->targets);
     agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
+}
+
+/* ---- another configuration ---- */
+
+static bool records_alike(const struct agent_config *one, const struct agent_config *other)
+{
+    return one->record.cpu == other->record.cpu && one->record.wall == other->record.wall &&
+           !strcmp(one->record.events, other->record.events) &&
+           one->record.budget == other->record.budget &&
+           one->record.host_budget == other->record.host_budget && agent_rules_alike(one, other) &&
+           one->record.max_memory == other->record.max_memory;
+}
+
+/* The lock and the senders are bound to the directory. */
+static void keep_directory(const struct agent *agent, struct agent_config *config)
+{
+    struct agent_config *now = agent->options->config;
+    char *directory = config->spool.directory;
+
+    if (strcmp(directory, now->spool.directory) != 0)
+        agent->reports.warn("spool.directory stays %s until the agent is restarted: it can't "
+                            "change while the agent runs",
+                            now->spool.directory);
+    config->spool.directory = now->spool.directory;
+    now->spool.directory = directory;
+}
+
+/* Read the configuration again. What does not change continues. */
+static void reload(struct agent *agent)
+{
+    struct agent_config *now = agent->options->config, config;
+    struct error error;
+
+    if (agent_config_load(agent->options->config_path, &config, &error)) {
+        agent->reports.warn("the configuration stays as it was: %s", error.text);
+        return;
+    }
+    if (agent_check(&config, &error)) {
+        agent->reports.warn("the configuration stays as it was: %s", error.text);
+        agent_config_free(&config);
+        return;
+    }
+    keep_directory(agent, &config);
+    agent->records_anew = !records_alike(now, &config);
+    agent_config_free(now);
+    *now = config;
+    agent->recorder.loop = now->record.interval;
+    services_apply(&agent->services, now);
+    agent->options->say("the configuration was read again");
 }
 
 /* Called ten times a second while VMs are recorded. */
@@ -218,12 +218,18 @@ static void step(void *context, const struct session *session, enum recorder_sta
     struct agent *agent = context;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    if (state == RECORDER_ENDS || now - agent->looked < SECOND)
+    if (state == RECORDER_ENDS)
+        return;
+    if (*agent->options->reload) {
+        *agent->options->reload = 0;
+        reload(agent);
+    }
+    agent->ends_session = *agent->options->stop || agent->records_anew;
+    if (now - agent->looked < SECOND)
         return;
     agent->looked = now;
     note_session(agent, session);
-    look_at_senders(agent, now);
-    look_at_http(agent, now);
+    services_look(&agent->services, agent->options->config, now);
     look_at_spool(agent);
 }
 
@@ -245,8 +251,6 @@ static int record(struct agent *agent, struct error *error)
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
     const struct segment_files files = {
         .recording = path, .settings = &settings, .temporary = agent->options->temporary};
-    const struct recorder_options recorder = {.loop = config->record.interval,
-                                              .reports = &agent->reports};
     struct rotation *rotation;
     struct session *session;
     char host[256] = "";
@@ -256,9 +260,9 @@ static int record(struct agent *agent, struct error *error)
     session = session_start(&agent->session, &agent->targets, agent->options->command_line,
                             clock_ns(CLOCK_MONOTONIC), error);
     if (session) {
-        privileges_record(agent->session.event_count > 0, true);
         rotation = rotation_new(&files, &agent->session, host, &agent->reports);
-        result = record_segments(session, &recorder, agent->options->stop, rotation, error);
+        result =
+            recorder_run_segments(session, &agent->recorder, &agent->ends_session, rotation, error);
         session_free(session);
         rotation_finish(rotation);
     }
@@ -266,14 +270,27 @@ static int record(struct agent *agent, struct error *error)
     return result;
 }
 
+/* Record with the options of the configuration, until the agent ends or these change. */
 static int open_and_record(struct agent *agent, struct error *error)
 {
-    const struct target_options options = {
-        .all = true, .may_be_none = true, .room = NODES_LEAST, .warn = agent->reports.warn};
+    const struct agent_config *config = agent->options->config;
+    struct target_options options = {.all = true,
+                                     .may_be_none = true,
+                                     .room = NODES_LEAST,
+                                     .rule_count = config->rule_count,
+                                     .warn = agent->reports.warn};
     int result;
 
-    privileges_observe();
-    if (child_check_room(error) || start_senders(agent, error) || start_http(agent, error) ||
+    memory_limit_set(config->record.max_memory);
+    free(agent->events);
+    agent->events = xstrdup(config->record.events);
+    agent_rules_free(&agent->rules);
+    agent->rules = agent_rules_of(config);
+    options.rules = agent->rules.of;
+    agent->recorder.loop = config->record.interval;
+    agent->records_anew = false;
+    agent->ends_session = 0;
+    if (set_session(&agent->session, config, agent->events, agent->reports.warn, error) ||
         targets_open(&options, &agent->targets, error))
         return -1;
     result = record(agent, error);
@@ -281,38 +298,48 @@ static int open_and_record(struct agent *agent, struct error *error)
     return result;
 }
 
+static int run(struct agent *agent, struct error *error)
+{
+    int result;
+
+    agent->status->started_at = (uint64_t)time(NULL);
+    look_at_spool(agent); /* it may fill the disk */
+    privileges_record_always();
+    if (child_check_room(error))
+        return -1;
+    services_apply(&agent->services, agent->options->config);
+    do
+        result = open_and_record(agent, error);
+    while (!result && agent->records_anew && !*agent->options->stop);
+    services_end(&agent->services);
+    return result;
+}
+
 int agent_run(const struct agent_options *options, struct error *error)
 {
-    const struct agent_config *config = options->config;
+    const char *directory = options->config->spool.directory;
     struct agent agent = {
         .options = options,
         .reports = *options->reports,
-        .sender_options = {.directory = config->spool.directory,
-                           .warn = options->reports->warn,
-                           .log_file = options->reports->log_file},
-        .events = xstrdup(config->record.events),
+        .status = agent_status_new(error),
+        .recorder.reports = &agent.reports,
     };
     int lock = -1, result;
 
     agent.reports.context = &agent;
     agent.reports.progress = step;
     agent.reports.wrote = note_wrote;
-    memory_limit_set(config->record.max_memory);
-    result = set_session(&agent.session, config, agent.events, options->reports->warn, error);
-    if (!result && !(agent.status = agent_status_new(error)))
-        result = -1;
-    if (!result)
-        result = lock = spool_open(config->spool.directory, error);
+    agent.services = (struct services){.directory = directory,
+                                       .status = agent.status,
+                                       .warn = options->reports->warn,
+                                       .log_file = options->reports->log_file};
+    result = agent.status ? lock = spool_open(directory, error) : -1;
     if (lock >= 0) {
-        agent.status->started_at = (uint64_t)time(NULL);
-        look_at_spool(&agent); /* it may fill the disk */
-        result = open_and_record(&agent, error);
-    }
-    end_senders(&agent);
-    http_server_end(&agent.http);
-    if (lock >= 0)
+        result = run(&agent, error);
         close(lock);
+    }
     agent_status_free(agent.status);
+    agent_rules_free(&agent.rules);
     free(agent.events);
     return result < 0 ? -1 : 0;
 }

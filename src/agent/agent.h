@@ -13,11 +13,14 @@
 #include "util/error.h"
 
 struct agent_options {
-    const struct agent_config *config;
+    struct agent_config *config; /* gets the values of the new configuration at each reload */
+    const char *config_path;     /* of its file; NULL: none */
     const struct rotation_reports *reports; /* `progress` and `wrote` are not called */
     const char *command_line;
     const char *temporary; /* directory of temporary files */
     const volatile int *stop;
+    volatile int *reload; /* set to read the configuration again; set to 0 then */
+    void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 };
 
 /* Check what agent_config_load() can't: the events. */

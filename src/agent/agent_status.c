@@ -4,6 +4,10 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "os/process.h"
+#include "util/clock.h"
 
 struct agent_status *agent_status_new(struct error *error)
 {
@@ -20,4 +24,61 @@ void agent_status_free(struct agent_status *status)
 {
     if (status)
         munmap(status, sizeof(*status));
+}
+
+void agent_status_set_refusals(struct agent_status *status, const struct refusal_status *refusals,
+                               size_t count)
+{
+    struct refusals_status *shared = &status->refusals;
+
+    atomic_store(&status->refused, count);
+    if (count > STATUS_REFUSALS_MAX)
+        count = STATUS_REFUSALS_MAX;
+    if (shared->count == count &&
+        (!count || !memcmp(shared->of, refusals, count * sizeof(*refusals))))
+        return;
+    atomic_fetch_add(&shared->version, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    shared->count = count;
+    if (count)
+        memcpy(shared->of, refusals, count * sizeof(*refusals));
+    atomic_thread_fence(memory_order_seq_cst);
+    atomic_fetch_add(&shared->version, 1);
+}
+
+bool agent_status_refusals(const struct agent_status *status,
+                           struct refusal_status refusals[STATUS_REFUSALS_MAX], size_t *count)
+{
+    enum { TRIES = 1000 };
+    const struct refusals_status *shared = &status->refusals;
+
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t version = atomic_load(&shared->version);
+
+        if (version % 2)
+            continue;
+        atomic_thread_fence(memory_order_seq_cst);
+        *count = shared->count < STATUS_REFUSALS_MAX ? shared->count : STATUS_REFUSALS_MAX;
+        memcpy(refusals, shared->of, *count * sizeof(*refusals));
+        atomic_thread_fence(memory_order_seq_cst);
+        if (atomic_load(&shared->version) == version)
+            return true;
+    }
+    return false;
+}
+
+void agent_status_note(struct agent_status *status, const struct session *session,
+                       const struct session_options *options, const struct targets *targets)
+{
+    struct session_status now = session_status(session);
+    uint64_t resident;
+
+    for (int i = 0; i < LOSS_COUNT; i++)
+        status->losses[i] = now.losses[i];
+    status->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (process_resident_bytes(getpid(), &resident))
+        status->resident = resident;
+    status->sampled_hertz = options->cpu ? options->frequency : 0;
+    status->budget_ppm = options->event_count ? (uint64_t)(options->budget * 1e6) : 0;
+    node_board_write(&status->nodes_board, targets, session_profile(session));
 }

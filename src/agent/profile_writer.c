@@ -77,7 +77,8 @@ static void plan(struct writer *writer)
 
 static int make_parts(struct writer *writer, struct error *error)
 {
-    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .no_labels = true};
+    const struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}}, .no_labels = true, .no_traces = true};
     struct recording *recording = open_recording(writer, error);
     struct output_result written;
     int result;
@@ -217,8 +218,8 @@ static int put_part(const struct writer *writer, const struct recording_header *
     else
         buffer_put(&buffer, &none, sizeof(none));
     buffer_put(&buffer, &size, sizeof(size));
-    result = write_all(writer->out, buffer.data, buffer.size) ||
-                     write_all(writer->out, part->data, part->size)
+    result = files_write_all(writer->out, buffer.data, buffer.size) ||
+                     files_write_all(writer->out, part->data, part->size)
                  ? -1
                  : 0;
     buffer_free(&buffer);
@@ -238,7 +239,7 @@ static int put_parts(const struct writer *writer, struct error *error)
     return result;
 }
 
-int profiles_write(int fd, int out, enum push_protocol protocol, struct error *error)
+int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error)
 {
     struct writer writer = {.fd = fd, .out = out, .protocol = protocol, .profile = profile_new()};
     int result = read_tables(&writer, error);

@@ -14,4 +14,4 @@
 enum { PROFILE_LABELS_MAX = 16 };
 
 /* Read the recording `fd`, and write its profiles to `out`. -1 with error. */
-int profiles_write(int fd, int out, enum push_protocol protocol, struct error *error);
+int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error);

@@ -28,7 +28,7 @@ static int write_profiles(void *context, int out, struct error *error)
 {
     const struct profiles_request *request = context;
 
-    return profiles_write(request->fd, out, request->protocol, error);
+    return profile_writer_write(request->fd, out, request->protocol, error);
 }
 
 static struct segment_profiles *map(int fd, struct error *error)

@@ -5,21 +5,18 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/segment_profiles.h"
 #include "agent/sent_list.h"
 #include "agent/spool.h"
-#include "os/child.h"
 #include "os/file_fence.h"
 #include "os/privileges.h"
 #include "push/push_backoff.h"
@@ -45,9 +42,9 @@ struct sender_state {
     struct push_backoff backoff;
     struct sent_list *sent;
     struct spool_list spool;
-    int end_fd;      /* readable or closed: the end is near */
-    uint64_t end_ns; /* CLOCK_MONOTONIC; 0: not yet */
-    volatile int stop;
+    int end_fd;        /* readable or closed: the end is near */
+    uint64_t end_ns;   /* CLOCK_MONOTONIC; 0: not yet */
+    bool hands_over;   /* another process continues: only the request that runs is finished */
     int recording;     /* descriptor of what is being sent */
     unsigned failures; /* in a row, to make profiles */
     bool fails, has_warned;
@@ -63,14 +60,26 @@ struct sender_state {
 static void pause_ms(struct sender_state *state, int ms)
 {
     struct pollfd end = {.fd = state->end_ns ? -1 : state->end_fd, .events = POLLIN};
+    char byte;
 
-    if (poll(&end, 1, ms) > 0)
-        state->end_ns = clock_ns(CLOCK_MONOTONIC) + LAST_SECONDS * 1000000000ULL;
+    if (poll(&end, 1, ms) <= 0)
+        return;
+    state->end_ns = clock_ns(CLOCK_MONOTONIC) + LAST_SECONDS * 1000000000ULL;
+    state->hands_over = read(state->end_fd, &byte, 1) == 1;
 }
 
 static bool is_over(const struct sender_state *state)
 {
     return state->end_ns && clock_ns(CLOCK_MONOTONIC) >= state->end_ns;
+}
+
+/* A request asks this while it runs. */
+static bool must_stop(void *context)
+{
+    struct sender_state *state = context;
+
+    pause_ms(state, 0);
+    return is_over(state);
 }
 
 /* ---- what is reported ---- */
@@ -118,7 +127,8 @@ static void back_off(struct sender_state *state, const struct push_reply *reply)
     double seconds = push_backoff_wait(&state->backoff, reply, random);
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
 
-    for (uint64_t now; !is_over(state) && (now = clock_ns(CLOCK_MONOTONIC)) < until;) {
+    for (uint64_t now;
+         !is_over(state) && !state->hands_over && (now = clock_ns(CLOCK_MONOTONIC)) < until;) {
         uint64_t left = (until - now) / 1000000 + 1;
         bool was_ending = state->end_ns != 0;
 
@@ -159,7 +169,7 @@ static bool is_refusal(const struct push_reply *reply, unsigned tries)
 
 enum batch_end {
     BATCH_DONE,    /* it was taken, or refused */
-    BATCH_NO_TIME, /* the agent ends */
+    BATCH_NO_TIME, /* the agent ends, or another process continues */
     BATCH_REMOVED, /* the recording has left the spool */
 };
 
@@ -167,15 +177,16 @@ enum batch_end {
 static enum batch_end send_request(struct sender_state *state, const struct push_profile *profiles,
                                    size_t count, bool *ret_refused)
 {
+    const struct push_stop stop = {must_stop, state};
     struct stat status;
 
     *ret_refused = false;
-    for (unsigned tries = 1; !is_over(state); tries++) {
+    for (unsigned tries = 1; !is_over(state) && !(state->hands_over && tries > 1); tries++) {
         struct push_reply reply;
 
         if (fstat(state->recording, &status) == 0 && !status.st_nlink)
             return BATCH_REMOVED;
-        reply = push_send(state->client, profiles, count, &state->stop);
+        reply = push_client_send(state->client, profiles, count, &stop);
         log_detail("push", "%s: status %ld, %" PRIu64 " bytes, %zu profiles", state->service->name,
                    reply.status, reply.sent, count);
         *ret_refused = is_refusal(&reply, tries);
@@ -263,6 +274,9 @@ static void send_profiles(struct sender_state *state, const char *name,
         sent += count;
         if (end == BATCH_DONE)
             note_sent(state, name, sent);
+        pause_ms(state, 0);
+        if (state->hands_over)
+            end = BATCH_NO_TIME;
     }
     if (end == BATCH_DONE)
         note_sent(state, name, SIZE_MAX);
@@ -325,19 +339,25 @@ static bool send_next(struct sender_state *state)
     return oldest != NULL;
 }
 
-/* Wait until the sender of a killed agent has ended: it sends the same. The lock is held until this
- * process ends. */
-static void take_turn(struct sender_state *state)
+/* Wait until the sender of a killed agent, or of the configuration before, has ended: it sends the
+ * same. The lock is held until this process ends. False if this one is to end before. */
+static bool take_turn(struct sender_state *state)
 {
     char *path = xasprintf("%s/%s.lock", state->options->directory, state->service->name);
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && !is_over(state))
-        pause_ms(state, PAUSE_MS);
+    bool is_ours = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
     free(path);
+    while (fd >= 0 && !is_ours && !is_over(state) && !state->hands_over) {
+        pause_ms(state, PAUSE_MS);
+        is_ours = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    }
+    return is_ours || fd < 0; /* without a file the spool can't be written either */
 }
 
-/* Make the client, which loads libcurl, before the rights end. Without one nothing is sent. */
+/* Make the client, which loads libcurl: after the rights have ended, and before the filter of
+ * system calls, which lets no code be loaded. Without one nothing is sent. */
 static struct push_client *make_client(const struct push_service *service,
                                        const struct sender_options *options)
 {
@@ -346,7 +366,7 @@ static struct push_client *make_client(const struct push_service *service,
 
     if (!client) {
         options->warn("nothing is sent to service %s: %s", service->name, error.text);
-        _exit((int)error.code);
+        _exit(WORKER_CAN_NOT_RUN);
     }
     return client;
 }
@@ -362,12 +382,13 @@ static void run(struct push_client *client, const struct push_service *service,
         .status = status,
     };
 
-    take_turn(&state);
+    if (!take_turn(&state))
+        _exit(0);
     state.sent = sent_list_open(options->directory, service->name);
     for (;;) {
         bool found = send_next(&state);
 
-        if (is_over(&state) || (!found && state.end_ns))
+        if (is_over(&state) || state.hands_over || (!found && state.end_ns))
             break;
         if (!found || state.end_ns == 0)
             pause_ms(&state, found ? 0 : PAUSE_MS);
@@ -388,65 +409,41 @@ static struct file_fence *fence_of(const struct push_service *service, const cha
     return fence;
 }
 
-int sender_start(struct sender *sender, const struct push_service *service,
+struct sender_job {
+    const struct push_service *service;
+    const struct sender_options *options;
+    struct service_status *status;
+};
+
+static void run_start(void *context, int end_fd)
+{
+    const struct sender_job *start = context;
+    struct push_client *client;
+
+    tzset(); /* reads files */
+    privileges_send(fence_of(start->service, start->options->directory));
+    client = make_client(start->service, start->options);
+    privileges_send_only();
+    run(client, start->service, start->options, start->status, end_fd);
+}
+
+int sender_start(struct worker *worker, const struct push_service *service,
                  const struct sender_options *options, struct service_status *status,
                  struct error *error)
 {
-    int ends[2];
+    struct sender_job start = {service, options, status};
+    const struct worker_job job = {.name = "beamflame-send",
+                                   .run = run_start,
+                                   .context = &start,
+                                   .kept = {options->log_file, -1, -1, -1}};
 
-    *sender = (struct sender){.service = service, .end_fd = -1};
-    if (pipe2(ends, O_CLOEXEC))
-        return error_set(error, ERROR_FAILED, "no pipe can be made: %s", strerror(errno));
-    sender->pid = fork();
-    if (sender->pid == 0) {
-        int kept[] = {ends[0], STDERR_FILENO, options->log_file};
-        struct push_client *client;
-
-        child_begin("beamflame-send", kept, options->log_file < 0 ? 2 : 3);
-        client = make_client(service, options);
-        tzset(); /* reads files */
-        privileges_send(fence_of(service, options->directory));
-        run(client, service, options, status, ends[0]);
-    }
-    close(ends[0]);
-    if (sender->pid < 0) {
-        close(ends[1]);
-        sender->pid = 0;
-        return error_set(error, ERROR_FAILED, "can't start the process that sends to %s: %s",
-                         service->name, CHILD_ADVICE);
-    }
-    sender->end_fd = ends[1];
-    return 0;
+    return worker_start(worker, &job, error);
 }
 
-bool sender_has_ended(struct sender *sender)
-{
-    if (!sender->pid || waitpid(sender->pid, NULL, WNOHANG) != sender->pid)
-        return !sender->pid;
-    close(sender->end_fd);
-    sender->pid = 0;
-    return true;
-}
-
-void senders_end(struct sender *senders, size_t count)
+void senders_await(struct worker *workers, size_t count)
 {
     const uint64_t until = clock_ns(CLOCK_MONOTONIC) + (LAST_SECONDS + 2) * 1000000000ULL;
 
     for (size_t i = 0; i < count; i++)
-        if (senders[i].pid)
-            close(senders[i].end_fd);
-    for (size_t i = 0; i < count; i++) {
-        pid_t pid = senders[i].pid;
-        bool has_ended = !pid;
-
-        while (!has_ended && clock_ns(CLOCK_MONOTONIC) < until) {
-            has_ended = waitpid(pid, NULL, WNOHANG) == pid;
-            if (!has_ended)
-                usleep(1000000 / 20);
-        }
-        if (!has_ended) {
-            kill(pid, SIGKILL);
-            child_await(pid);
-        }
-    }
+        worker_await(&workers[i], until);
 }

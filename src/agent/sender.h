@@ -5,10 +5,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 #include "agent/agent_status.h"
+#include "agent/worker.h"
 #include "push/push_service.h"
 #include "util/error.h"
 
@@ -18,19 +16,10 @@ struct sender_options {
     int log_file; /* descriptor of the file that gets the log; -1: none */
 };
 
-struct sender {
-    const struct push_service *service;
-    pid_t pid;  /* 0: not running */
-    int end_fd; /* closed to end it */
-};
-
 /* Start the process, which counts in `status`. -1 with error. */
-int sender_start(struct sender *sender, const struct push_service *service,
+int sender_start(struct worker *worker, const struct push_service *service,
                  const struct sender_options *options, struct service_status *status,
                  struct error *error);
 
-/* True if the process has ended by itself, which it should not: start it again. */
-bool sender_has_ended(struct sender *sender);
-
-/* Let the processes send what is left, which takes at most some seconds, and end. */
-void senders_end(struct sender *senders, size_t count);
+/* Wait for processes that were asked to end and send what is left: at most some seconds. */
+void senders_await(struct worker *workers, size_t count);

@@ -69,7 +69,7 @@ struct sent_list *sent_list_open(const char *directory, const char *service)
     sent->path = xasprintf("%s/%s.sent", directory, service);
     fd = open(sent->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd >= 0) {
-        read_at(fd, 0, text, FILE_MAX);
+        files_read_at(fd, 0, text, FILE_MAX);
         parse(sent, text);
         close(fd);
     }
@@ -121,7 +121,7 @@ static int write_file(const struct sent_list *sent, const struct buffer *text)
     int result = -1;
 
     if (fd >= 0) {
-        result = write_all(fd, text->data, text->size);
+        result = files_write_all(fd, text->data, text->size);
         if (close(fd))
             result = -1;
     }

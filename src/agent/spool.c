@@ -50,7 +50,7 @@ static int each_name(const char *directory, const char *tail,
     if (!listed)
         return -1;
     for (struct dirent *entry; (entry = readdir(listed));)
-        if (ends_in(entry->d_name, tail) && own_file_is(fd, entry->d_name))
+        if (ends_in(entry->d_name, tail) && files_is_own(fd, entry->d_name))
             each(context, fd, entry->d_name);
     closedir(listed);
     return 0;
@@ -175,7 +175,7 @@ void spool_trim(const char *directory, uint64_t max_bytes, double max_age,
         if (bytes <= max_bytes && entry->age <= max_age)
             continue;
         removed(context, entry->name);
-        own_file_remove(fd, entry->name);
+        files_remove_own(fd, entry->name);
     }
     if (fd >= 0)
         close(fd);

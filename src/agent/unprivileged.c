@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/call_filter.h"
 #include "os/child.h"
 #include "os/file_fence.h"
 #include "os/own_limits.h"
@@ -38,16 +37,15 @@ static void run(int (*work)(void *context, int out, struct error *error), void *
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     child_begin("beamflame-make", kept, count);
     signal(SIGXFSZ, SIG_IGN); /* an error of writing */
-    own_limit(RLIMIT_FSIZE, FILE_BYTES);
-    own_limit(RLIMIT_CPU, SECONDS);
-    if (!CALL_FILTER_IS_MISSING)
-        own_limit(RLIMIT_AS, own_memory(OWN_ADDRESS_SPACE) + MEMORY);
+    own_limits_set(RLIMIT_FSIZE, FILE_BYTES);
+    own_limits_set(RLIMIT_CPU, SECONDS);
+    own_limits_set_room(MEMORY);
     privileges_render(file_fence_new());
     if (work(context, out, &error) == 0)
         _exit(0);
     lseek(out, 0, SEEK_SET);
     if (ftruncate(out, 0) == 0)
-        (void)write_all(out, error.text, strlen(error.text));
+        (void)files_write_all(out, error.text, strlen(error.text));
     _exit((int)error.code);
 }
 
@@ -67,7 +65,7 @@ static int finish(pid_t pid, int out, struct error *error)
                          WTERMSIG(status));
     if (WEXITSTATUS(status) == 0)
         return 0;
-    read_at(out, 0, text, sizeof(text) - 1);
+    files_read_at(out, 0, text, sizeof(text) - 1);
     return error_set(error, (enum error_code)WEXITSTATUS(status), "%s", text);
 }
 

@@ -49,7 +49,7 @@ static int read_headers(int fd, struct image *image)
     Elf64_Ehdr header;
     size_t size;
 
-    if (read_at(fd, 0, &header, sizeof(header)) != sizeof(header))
+    if (files_read_at(fd, 0, &header, sizeof(header)) != sizeof(header))
         return errno == EACCES || errno == EIO ? -1 : 0;
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != order || header.e_phentsize != sizeof(Elf64_Phdr) ||
@@ -58,7 +58,7 @@ static int read_headers(int fd, struct image *image)
     image->fd = fd;
     image->count = header.e_phnum;
     size = (size_t)image->count * sizeof(Elf64_Phdr);
-    return read_at(fd, header.e_phoff, image->headers, size) == size;
+    return files_read_at(fd, header.e_phoff, image->headers, size) == size;
 }
 
 static struct bytes read_bytes(int fd, uint64_t offset, uint64_t size, uint64_t max)
@@ -68,7 +68,7 @@ static struct bytes read_bytes(int fd, uint64_t offset, uint64_t size, uint64_t 
     if (size == 0 || size > max)
         return (struct bytes){0};
     data = xmalloc(size);
-    if (read_at(fd, offset, data, size) == size)
+    if (files_read_at(fd, offset, data, size) == size)
         return (struct bytes){data, size};
     free(data);
     return (struct bytes){0};

@@ -76,7 +76,7 @@ bool code_is_current(const struct code *code, uint64_t address)
 {
     uint64_t first;
 
-    return code_live_at(code, address) &&
+    return code_refresh_live_at(code, address) &&
            memory_read_u64(code->vm->memory, code_generation_address(code), &first) &&
            first == code->first_entry;
 }
@@ -93,7 +93,7 @@ bool code_frame_pointers(const struct code *code)
 
 bool code_contains(const struct code *code, uint64_t address)
 {
-    return code_module_at(code, address) != NULL;
+    return code_refresh_module_at(code, address) != NULL;
 }
 
 /* ---- names ---- */
@@ -123,7 +123,7 @@ static void describe(const struct code_module *module, const struct gdb_jit_rang
 
 bool code_find(struct code *code, uint64_t address, struct code_place *place)
 {
-    struct code_module *module = code_module_at(code, address);
+    struct code_module *module = code_refresh_module_at(code, address);
     const struct gdb_jit_range *range;
     uint32_t offset;
 
@@ -213,7 +213,7 @@ static enum call_class class_of(const uint8_t *bytes, size_t size, unsigned int 
 enum call_class code_call_class(struct code *code, uint64_t return_address)
 {
     uint8_t bytes[CALL_CLASS_BYTES];
-    struct code_module *module = code_module_at(code, return_address);
+    struct code_module *module = code_refresh_module_at(code, return_address);
     enum call_class class;
     uint64_t value;
     size_t size;

@@ -57,10 +57,10 @@ struct code {
 void code_refresh_module_free(struct code_module *module);
 
 /* The live module that has code at the address. NULL if there is none. */
-struct code_module *code_live_at(const struct code *code, uint64_t address);
+struct code_module *code_refresh_live_at(const struct code *code, uint64_t address);
 
 /* The newest module that has code at the address, live or retired. NULL if there is none. */
-struct code_module *code_module_at(const struct code *code, uint64_t address);
+struct code_module *code_refresh_module_at(const struct code *code, uint64_t address);
 
 /* Parse the symbols of a module, if that was not done. module->parsed stays false if they can't be
  * read. */

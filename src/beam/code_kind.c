@@ -33,7 +33,7 @@ static bool matches(const char *symbol, enum match match, const char *text)
     return length >= size && !strcmp(symbol + length - size, text);
 }
 
-enum fragment fragment_of(const char *symbol)
+enum fragment code_kind_of_fragment(const char *symbol)
 {
     /* The first match counts. handle_call_fun_error, for a call of a term that is no fun, returns
      * what to call instead. */
@@ -90,7 +90,8 @@ struct range_kind *code_kind_of_ranges(const char *module, const struct gdb_jit_
     for (uint32_t i = 0; i < symbols->range_count; i++) {
         const char *symbol = symbol_of(symbols, i);
         enum code_kind kind = code_kind_of(module, symbol);
-        enum fragment fragment = kind == CODE_FRAGMENT ? fragment_of(symbol) : FRAGMENT_NONE;
+        enum fragment fragment =
+            kind == CODE_FRAGMENT ? code_kind_of_fragment(symbol) : FRAGMENT_NONE;
 
         kinds[i] = (struct range_kind){(uint8_t)kind, (uint8_t)fragment,
                                        kind == CODE_FUNCTION && continues_in_next(symbols, i)};

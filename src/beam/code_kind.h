@@ -44,7 +44,7 @@ enum fragment {
 enum code_kind code_kind_of(const char *module, const char *symbol);
 
 /* `symbol`: name of a fragment, like "global::call_bif_shared". */
-enum fragment fragment_of(const char *symbol);
+enum fragment code_kind_of_fragment(const char *symbol);
 
 /* A range of a module. */
 struct range_kind {

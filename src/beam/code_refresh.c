@@ -62,16 +62,16 @@ static size_t live_position(const struct code *code, uint64_t address)
     return low;
 }
 
-struct code_module *code_live_at(const struct code *code, uint64_t address)
+struct code_module *code_refresh_live_at(const struct code *code, uint64_t address)
 {
     size_t at = live_position(code, address);
 
     return at < code->live_count && code->live[at]->start <= address ? code->live[at] : NULL;
 }
 
-struct code_module *code_module_at(const struct code *code, uint64_t address)
+struct code_module *code_refresh_module_at(const struct code *code, uint64_t address)
 {
-    struct code_module *module = code_live_at(code, address);
+    struct code_module *module = code_refresh_live_at(code, address);
 
     if (module)
         return module;

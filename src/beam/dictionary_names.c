@@ -54,13 +54,13 @@ static bool read_tuple(struct dictionary_names *names, uint64_t term, struct tup
     uint64_t header, count;
 
     if (!term_is_boxed(term) ||
-        !read_cache_read(names->cache, term_address(term), &header, sizeof(header)) ||
+        !memory_read_cached(names->cache, term_address(term), &header, sizeof(header)) ||
         !term_is_header(header) || term_header_kind(header) != ARITYVAL_SUBTAG)
         return false;
     tuple->arity = term_header_words(header);
     count = tuple->arity < TUPLE_READ ? tuple->arity : TUPLE_READ;
-    return read_cache_read(names->cache, term_address(term) + sizeof(header), tuple->elements,
-                           count * sizeof(*tuple->elements));
+    return memory_read_cached(names->cache, term_address(term) + sizeof(header), tuple->elements,
+                              count * sizeof(*tuple->elements));
 }
 
 /* Return the first element of a record if it is an atom, else "". */
@@ -249,8 +249,8 @@ static bool find_element(struct dictionary_names *names, uint32_t element, uint6
     struct tuple tuple;
 
     return read_tuple(names, *value, &tuple) && element <= tuple.arity &&
-           read_cache_read(names->cache, term_address(*value) + element * sizeof(*value), value,
-                           sizeof(*value));
+           memory_read_cached(names->cache, term_address(*value) + element * sizeof(*value), value,
+                              sizeof(*value));
 }
 
 /* True if the term is a binary with this text. */
@@ -277,7 +277,7 @@ static bool is_characters(struct dictionary_names *names, uint64_t term, const c
 
     for (; left && term_is_list(term); term = cell[1]) {
         length = utf8_decode(text, left, &point);
-        if (!length || !read_cache_read(names->cache, term_address(term), cell, sizeof(cell)) ||
+        if (!length || !memory_read_cached(names->cache, term_address(term), cell, sizeof(cell)) ||
             !term_is_small(cell[0]) || term_small(cell[0]) != point)
             return false;
         text += length;
@@ -307,16 +307,16 @@ static bool find_in_map(struct dictionary_names *names, const struct name_key *k
     uint64_t map[3], keys[MAP_SMALL_MAP_LIMIT];
 
     if (!term_is_boxed(*value) ||
-        !read_cache_read(names->cache, term_address(*value), map, sizeof(map)) ||
+        !memory_read_cached(names->cache, term_address(*value), map, sizeof(map)) ||
         !term_is_flat_map(map[0]) || map[1] > MAP_SMALL_MAP_LIMIT ||
-        !read_cache_read(names->cache, term_address(map[2]) + sizeof(*keys), keys,
-                         map[1] * sizeof(*keys)))
+        !memory_read_cached(names->cache, term_address(map[2]) + sizeof(*keys), keys,
+                            map[1] * sizeof(*keys)))
         return false;
     for (uint64_t i = 0; i < map[1]; i++) {
         if (is_key(names, keys[i], key->map_key_kind, key->map_key))
-            return read_cache_read(names->cache,
-                                   term_address(*value) + sizeof(map) + i * sizeof(*value), value,
-                                   sizeof(*value));
+            return memory_read_cached(names->cache,
+                                      term_address(*value) + sizeof(map) + i * sizeof(*value),
+                                      value, sizeof(*value));
     }
     return false;
 }

@@ -70,7 +70,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 /* A decentralized counter has an element for no group, and one for each group of schedulers. There
  * are as many groups as schedulers, at most as many as CPUs (erl_cpu_topology.c 25.2.3:1708,
  * 27.3.4.1:1708, 29.1.1:1710), and +dcg makes them fewer. */
-void ets_reader_init(struct ets_reader *reader, struct vm *vm)
+void ets_table_reader_init(struct ets_reader *reader, struct vm *vm)
 {
     bool has_offline;
     uint64_t highest = highest_group(vm, &has_offline);
@@ -164,7 +164,7 @@ static bool read_counters(const struct ets_reader *reader, const uint8_t *bytes,
     return true;
 }
 
-bool ets_entry_read(const struct ets_reader *reader, uint64_t address, struct ets_entry *entry)
+bool ets_table_read(const struct ets_reader *reader, uint64_t address, struct ets_entry *entry)
 {
     const struct layout *layout = &reader->vm->layout;
     size_t size = (size_t)layout->sizeof_table;
@@ -270,13 +270,13 @@ static void read_counts(struct ets_reader *reader, struct ets_entry *entry)
     }
 }
 
-bool ets_entry_complete(struct ets_reader *reader, uint32_t scheduler, struct ets_entry *entry)
+bool ets_table_complete(struct ets_reader *reader, uint32_t scheduler, struct ets_entry *entry)
 {
     struct ets_entry now;
 
     read_reference(reader, scheduler, entry);
     if (entry->has_block && can_read_blocks(reader))
         read_counts(reader, entry);
-    return ets_entry_read(reader, entry->address, &now) && !now.is_deleted &&
+    return ets_table_read(reader, entry->address, &now) && !now.is_deleted &&
            now.identifier == entry->identifier && now.table.name == entry->table.name;
 }

@@ -26,12 +26,12 @@ struct ets_entry {
 /* True if the layout of tables is known. */
 bool ets_table_layout_is_known(const struct layout *layout);
 
-void ets_reader_init(struct ets_reader *reader, struct vm *vm);
+void ets_table_reader_init(struct ets_reader *reader, struct vm *vm);
 
 /* Read the struct at `address`. False if it can't be read or is no table. */
-bool ets_entry_read(const struct ets_reader *reader, uint64_t address, struct ets_entry *entry);
+bool ets_table_read(const struct ets_reader *reader, uint64_t address, struct ets_entry *entry);
 
 /* Read what the struct only points to: the identifier, and counters in a block of their own.
  * `scheduler`: the number of the one in whose list the table is. False if the table is gone by now:
  * what was read may be of something else. */
-bool ets_entry_complete(struct ets_reader *reader, uint32_t scheduler, struct ets_entry *entry);
+bool ets_table_complete(struct ets_reader *reader, uint32_t scheduler, struct ets_entry *entry);

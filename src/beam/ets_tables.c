@@ -49,7 +49,7 @@ static bool read_list(struct ets_walk *walk, struct ets_list *list)
             return false;
         walk->reads_left--;
         list->entries = xgrow(list->entries, &list->room, list->count, sizeof(*list->entries));
-        if (!ets_entry_read(&walk->reader, at, &list->entries[list->count]) ||
+        if (!ets_table_read(&walk->reader, at, &list->entries[list->count]) ||
             (list->count && list->entries[list->count].prev != before))
             return false;
         list->count++;
@@ -102,7 +102,7 @@ static void visit_list(struct ets_walk *walk, uint32_t scheduler, ets_visit visi
     for (size_t i = 0; i < list.count; i++) {
         struct ets_entry *entry = &list.entries[i];
 
-        if (!entry->is_deleted && ets_entry_complete(&walk->reader, scheduler, entry))
+        if (!entry->is_deleted && ets_table_complete(&walk->reader, scheduler, entry))
             visit(context, &entry->table);
         else
             counts->deleted++;
@@ -120,7 +120,7 @@ bool ets_tables_each(struct vm *vm, ets_visit visit, void *context, struct ets_c
     *ret_counts = (struct ets_counts){0};
     if (!ets_table_layout_is_known(layout))
         return false;
-    ets_reader_init(&walk.reader, vm);
+    ets_table_reader_init(&walk.reader, vm);
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {
         if (vm->schedulers[i].type != VM_SCHEDULER_NORMAL)
             continue;

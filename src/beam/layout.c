@@ -197,6 +197,7 @@ static const size_t needed[] = {
     ROW(index_seg_table),
     ROW(atom_index),
     ROW(atom_len),
+    ROW(procdict_size_mask),
     ROW(procdict_used),
     ROW(procdict_data),
     ROW(regproc_name),

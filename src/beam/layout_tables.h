@@ -23,6 +23,9 @@
  *   port_* of 24 and 26 are derived: the struct is the same in the sources of 25.2.3, 27.3.4.1 and
  *   29.1.1, and port_name, port_drv_ptr and sizeof_port do not differ. inet_* are of 25, 27 and 29;
  *   beam/ports.c tests them on each port.
+ *   ptab_aid_ix, ptab_free_id_data and ptab_dix_* come from the sources (erl_ptab.h),
+ *   run_queue_reductions is the field behind run_queue_switches (erl_process.h). All were compared
+ *   with live nodes of 25, 27 and 29.
  *   driver_* come from the sources of 24 to 27 and 29, and were compared with live nodes.
  *   In 26.2.4 and later, and in patches of 25.3.2 from April 2024 on, ErtsSchedulerData is 8 bytes
  *   larger: sched_thr_id, sched_reductions and sched_gc_info are 8 more and
@@ -202,17 +205,24 @@ LAYOUT_COLUMNS(sched_ets_tables, -1, -1, -1, 41752, 41776, 41776)
 LAYOUT_COLUMNS(run_queue_ix, 0, 0, 0, 0, -1, 168)
 LAYOUT_COLUMNS(run_queue_len, 208, 208, 208, 208, -1, 164)
 LAYOUT_COLUMNS(run_queue_switches, 224, 224, 224, 224, -1, 144)
+LAYOUT_COLUMNS(run_queue_reductions, 232, 232, 232, 232, -1, 152)
 LAYOUT_COLUMNS(nif_env_mod_nif, 0, 0, 0, 0, 0, 0)
 LAYOUT_COLUMNS(nif_env_proc, 8, 8, 8, 8, 8, 8)
 LAYOUT_COLUMNS(ptab_last_data, 128, 128, 128, 128, 128, 128)
 LAYOUT_COLUMNS(ptab_count, 136, 136, 136, 136, 136, 136)
+LAYOUT_COLUMNS(ptab_aid_ix, 140, 140, 140, 140, 140, 140)
 LAYOUT_COLUMNS(ptab_tab, 192, 192, 192, 192, 192, 192)
+LAYOUT_COLUMNS(ptab_free_id_data, 200, 200, 200, 200, 200, 200)
 LAYOUT_COLUMNS(ptab_max, 208, 208, 208, 208, 208, 208)
 LAYOUT_COLUMNS(ptab_pix_mask, 212, 212, 216, 216, 216, 216)
 LAYOUT_COLUMNS(ptab_pix_cl_mask, 216, 216, 224, 224, 224, 224)
 LAYOUT_COLUMNS(ptab_pix_cl_shift, 220, 220, 240, 240, 240, 240)
 LAYOUT_COLUMNS(ptab_pix_cli_mask, 224, 224, 232, 232, 232, 232)
 LAYOUT_COLUMNS(ptab_pix_cli_shift, 228, 228, 244, 244, 244, 244)
+LAYOUT_COLUMNS(ptab_dix_cl_mask, 232, 232, 248, 248, 248, 248)
+LAYOUT_COLUMNS(ptab_dix_cl_shift, 236, 236, 264, 264, 264, 264)
+LAYOUT_COLUMNS(ptab_dix_cli_mask, 240, 240, 256, 256, 256, 256)
+LAYOUT_COLUMNS(ptab_dix_cli_shift, 244, 244, 268, 268, 268, 268)
 LAYOUT_COLUMNS(ptab_invalid_element, 248, 248, 272, 272, 272, 272)
 LAYOUT_COLUMNS(ptab_invalid_data, 256, 256, 280, 280, 280, 280)
 LAYOUT_COLUMNS(ptab_element_size, 272, 272, 296, 296, 296, 296)

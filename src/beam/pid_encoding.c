@@ -3,45 +3,20 @@
 
 #include <stdio.h>
 
+#include "beam/ptab.h"
 #include "beam/term.h"
 #include "vm_constants.h"
-
-/* Read a mask of the ErtsPTab at `table`. Masks have 32 bits until 25 and 64 bits from 26 on; the
- * distance between two masks is their width. */
-static bool read_mask(struct vm *vm, uint64_t table, int32_t offset, uint64_t *mask)
-{
-    const struct layout *layout = &vm->layout;
-    uint64_t address = table + (uint64_t)offset;
-    uint32_t narrow;
-
-    if (layout->ptab_pix_cl_mask - layout->ptab_pix_mask == 8)
-        return memory_read_u64(vm->memory, address, mask);
-    if (!memory_read_u32(vm->memory, address, &narrow))
-        return false;
-    *mask = narrow;
-    return true;
-}
-
-static bool read_shift(struct vm *vm, uint64_t table, int32_t offset, int32_t *shift)
-{
-    uint32_t value;
-
-    if (!memory_read_u32(vm->memory, table + (uint64_t)offset, &value) || value > 63)
-        return false;
-    *shift = (int32_t)value;
-    return true;
-}
 
 static bool read_encoding(struct vm *vm, uint64_t table, struct pid_encoding *encoding)
 {
     const struct layout *layout = &vm->layout;
     struct pid_encoding read = {.wide = vm->features.wide_pids};
 
-    if (!table || !read_mask(vm, table, layout->ptab_pix_mask, &read.pix_mask) ||
-        !read_mask(vm, table, layout->ptab_pix_cl_mask, &read.pix_cl_mask) ||
-        !read_mask(vm, table, layout->ptab_pix_cli_mask, &read.pix_cli_mask) ||
-        !read_shift(vm, table, layout->ptab_pix_cl_shift, &read.pix_cl_shift) ||
-        !read_shift(vm, table, layout->ptab_pix_cli_shift, &read.pix_cli_shift))
+    if (!table || !ptab_read_mask(vm, table, layout->ptab_pix_mask, &read.pix_mask) ||
+        !ptab_read_mask(vm, table, layout->ptab_pix_cl_mask, &read.pix_cl_mask) ||
+        !ptab_read_mask(vm, table, layout->ptab_pix_cli_mask, &read.pix_cli_mask) ||
+        !ptab_read_shift(vm, table, layout->ptab_pix_cl_shift, &read.pix_cl_shift) ||
+        !ptab_read_shift(vm, table, layout->ptab_pix_cli_shift, &read.pix_cli_shift))
         return false;
     *encoding = read;
     return true;
@@ -66,6 +41,12 @@ int pid_encoding_read_ports(struct vm *vm, struct pid_encoding *encoding, struct
 uint64_t pid_encoding_index(const struct pid_encoding *encoding, uint64_t term)
 {
     return encoding->wide ? term >> TAG_IMMED1_SIZE & encoding->pix_mask : term >> 32;
+}
+
+uint64_t pid_encoding_index_of_data(const struct pid_encoding *encoding, uint64_t data)
+{
+    return ((data & encoding->pix_cl_mask) << encoding->pix_cl_shift) +
+           (data >> encoding->pix_cli_shift & encoding->pix_cli_mask);
 }
 
 /* The data of a term, in counting order. */

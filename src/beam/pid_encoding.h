@@ -35,5 +35,8 @@ bool pid_encoding_format(const struct pid_encoding *encoding, uint64_t term, cha
 int pid_encoding_read_ports(struct vm *vm, struct pid_encoding *encoding, struct error *error);
 bool pid_encoding_format_port(const struct pid_encoding *encoding, uint64_t term, char *buffer,
                               size_t size);
+/* Index in its table of the process or port with this data, in counting order (erts_ptab_data2pix,
+ * erl_ptab.h 29.1.1:297). */
+uint64_t pid_encoding_index_of_data(const struct pid_encoding *encoding, uint64_t data);
 /* Index in its table of the process or port with this term. */
 uint64_t pid_encoding_index(const struct pid_encoding *encoding, uint64_t term);

@@ -44,7 +44,7 @@ static bool visit_pair(struct pdict_walk *walk, uint64_t entry)
     if (walk->entries++ >= ENTRIES_MAX)
         return false;
     if (!term_is_boxed(entry) ||
-        !read_cache_read(walk->cache, term_address(entry), words, sizeof(words)) ||
+        !memory_read_cached(walk->cache, term_address(entry), words, sizeof(words)) ||
         words[0] != pair)
         return true;
     return walk->visit(walk->context, words[1], words[2]);
@@ -55,7 +55,7 @@ static bool visit_slot(struct pdict_walk *walk, uint64_t slot)
     uint64_t cell[2];
 
     for (; term_is_list(slot); slot = cell[1]) {
-        if (!read_cache_read(walk->cache, term_address(slot), cell, sizeof(cell)))
+        if (!memory_read_cached(walk->cache, term_address(slot), cell, sizeof(cell)))
             return true;
         if (!visit_pair(walk, cell[0]))
             return false;
@@ -72,14 +72,16 @@ static void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address
     uint64_t data = address + (uint64_t)vm->layout.procdict_data, slots[CHUNK];
     uint32_t used;
 
-    if (!read_cache_read(cache, address + (uint64_t)vm->layout.procdict_used, &used, sizeof(used)))
+    if (!memory_read_cached(cache, address + (uint64_t)vm->layout.procdict_used, &used,
+                            sizeof(used)))
         return;
     if (used > SLOTS_MAX)
         used = SLOTS_MAX;
     for (uint32_t at = 0; at < used; at += CHUNK) {
         uint32_t count = used - at < CHUNK ? used - at : CHUNK;
 
-        if (!read_cache_read(cache, data + at * sizeof(slots[0]), slots, count * sizeof(slots[0])))
+        if (!memory_read_cached(cache, data + at * sizeof(slots[0]), slots,
+                                count * sizeof(slots[0])))
             return;
         for (uint32_t i = 0; i < count; i++) {
             if (!visit_slot(&walk, slots[i]))
@@ -185,7 +187,7 @@ static void read_proc_lib_call(struct info_reader *reader, uint64_t value)
     uint64_t words[4];
 
     if (term_is_boxed(value) &&
-        read_cache_read(&reader->cache, term_address(value), words, sizeof(words)) &&
+        memory_read_cached(&reader->cache, term_address(value), words, sizeof(words)) &&
         words[0] == triple && term_is_small(words[3]) && term_small(words[3]) >= 0)
         put_initial_call(reader, words[1], words[2], (uint64_t)term_small(words[3]));
 }
@@ -198,7 +200,7 @@ static void read_ancestors(struct info_reader *reader, uint64_t list)
 
     info->ancestor_count = 0;
     for (int i = 0; i < ANCESTORS_MAX && term_is_list(list); i++, list = cell[1]) {
-        if (!read_cache_read(&reader->cache, term_address(list), cell, sizeof(cell)))
+        if (!memory_read_cached(&reader->cache, term_address(list), cell, sizeof(cell)))
             return;
         if (term_is_atom(cell[0]) || term_is_pid(cell[0]))
             info->ancestors[info->ancestor_count++] = cell[0];

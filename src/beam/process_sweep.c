@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "beam/gdb_jit.h"
+#include "beam/live_slots.h"
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "beam/term.h"
@@ -34,6 +35,7 @@ struct swept_slot {
 struct process_sweep {
     struct vm *vm;
     struct pid_encoding encoding;
+    struct live_slots *live;
     size_t size;                      /* of a struct */
     struct swept_slot entries[BATCH]; /* in the order of the table */
     struct swept_slot *by_address[BATCH];
@@ -63,6 +65,7 @@ struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
         free(sweep);
         return NULL;
     }
+    sweep->live = live_slots_new(vm, &sweep->encoding);
     sweep->structs = xmalloc(2 * sweep->size * BATCH);
     sweep->again = xmalloc(sweep->size * BATCH);
     sweep->stacks = xmalloc((size_t)BATCH * STACK_ROOM);
@@ -73,6 +76,7 @@ void process_sweep_free(struct process_sweep *sweep)
 {
     if (!sweep)
         return;
+    live_slots_free(sweep->live);
     free(sweep->structs);
     free(sweep->again);
     free(sweep->stacks);
@@ -401,7 +405,7 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
     else if (by_lines)
         result = process_table_lines(sweep->vm, skip_lines, add_entry, sweep, error);
     else
-        result = process_table_each(sweep->vm, add_entry, sweep, error);
+        result = live_slots_each(sweep->live, add_entry, sweep, error);
     visit_batch(sweep);
     return result;
 }

@@ -18,6 +18,30 @@ bool ptab_read(struct vm *vm, uint64_t root, struct ptab *table)
            table->max <= ERTS_PTAB_MAX_SIZE;
 }
 
+bool ptab_read_mask(struct vm *vm, uint64_t root, int32_t offset, uint64_t *mask)
+{
+    const struct layout *layout = &vm->layout;
+    uint64_t address = root + (uint64_t)offset;
+    uint32_t narrow;
+
+    if (layout->ptab_pix_cl_mask - layout->ptab_pix_mask == sizeof(*mask))
+        return memory_read_u64(vm->memory, address, mask);
+    if (!memory_read_u32(vm->memory, address, &narrow))
+        return false;
+    *mask = narrow;
+    return true;
+}
+
+bool ptab_read_shift(struct vm *vm, uint64_t root, int32_t offset, int32_t *shift)
+{
+    uint32_t value;
+
+    if (!memory_read_u32(vm->memory, root + (uint64_t)offset, &value) || value > 63)
+        return false;
+    *shift = (int32_t)value;
+    return true;
+}
+
 int ptab_unreadable(const struct vm *vm, const char *what, struct error *error)
 {
     return error_set(error, ERROR_UNSUPPORTED, "the %s table of process %d can't be read", what,

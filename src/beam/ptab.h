@@ -21,6 +21,13 @@ typedef bool (*ptab_visit)(void *context, uint64_t index, uint64_t address);
 /* Read the fields of the table at `root`. False if they can't be read, or make no sense. */
 bool ptab_read(struct vm *vm, uint64_t root, struct ptab *table);
 
+/* Read a mask of the table at `root`. Masks have 32 bits until 25 and 64 bits from 26 on; the
+ * distance between two masks is their width. */
+bool ptab_read_mask(struct vm *vm, uint64_t root, int32_t offset, uint64_t *mask);
+
+/* Read a number of bits to shift by. False if it is more than 63. */
+bool ptab_read_shift(struct vm *vm, uint64_t root, int32_t offset, int32_t *shift);
+
 /* Set the error of a table that can't be read: "process" or "port". Return -1. */
 int ptab_unreadable(const struct vm *vm, const char *what, struct error *error);
 

@@ -310,6 +310,7 @@ bool vm_counts(const struct vm *vm, enum vm_counter counter)
 {
     const int32_t offsets[] = {
         [VM_REDUCTIONS] = vm->layout.sched_reductions,
+        [VM_EXECUTED] = vm->layout.run_queue_reductions,
         [VM_SWITCHES] = vm->layout.run_queue_switches,
         [VM_COLLECTIONS] = vm->layout.sched_gc_info,
     };
@@ -329,9 +330,10 @@ static bool add_collections(struct vm *vm, uint64_t address, struct vm_work *wor
     return true;
 }
 
-/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26.2.1:9600;
- * context_switches of its run queue: 25.2.3:9974, 27.3.4.1:10071, 29.1.1:10178) and in
- * garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
+/* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26.2.1:9600, where
+ * a run has a least cost of CONTEXT_REDS / 10; context_switches of its run queue: 25.2.3:9974,
+ * 27.3.4.1:10071, 29.1.1:10178; reductions of its run queue: ERTS_PROC_REDUCTIONS_EXECUTED()) and
+ * in garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
 static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
                      struct vm_work *work)
 {
@@ -339,10 +341,11 @@ static bool add_work(struct vm *vm, uint64_t scheduler, enum vm_counter counter,
 
     if (counter == VM_COLLECTIONS)
         return add_collections(vm, scheduler + vm->layout.sched_gc_info, work);
-    if (counter == VM_SWITCHES) {
+    if (counter == VM_SWITCHES || counter == VM_EXECUTED) {
         if (!memory_read_u64(vm->memory, scheduler + vm->layout.sched_run_queue, &at))
             return false;
-        at += vm->layout.run_queue_switches;
+        at += counter == VM_SWITCHES ? vm->layout.run_queue_switches
+                                     : vm->layout.run_queue_reductions;
     }
     if (!memory_read_u64(vm->memory, at, &own))
         return false;

@@ -115,7 +115,8 @@ const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 /* What the VM counts itself. Reductions are those of normal schedulers. Collections of dirty
  * schedulers are among the others if dirty_collections_find_counters() has found their counter. */
 enum vm_counter {
-    VM_REDUCTIONS,  /* counted when a process leaves its scheduler */
+    VM_REDUCTIONS,  /* counted when a process leaves its scheduler, 400 each time at least */
+    VM_EXECUTED,    /* the same as executed: statistics(reductions) */
     VM_SWITCHES,    /* how often they began to run a process */
     VM_COLLECTIONS, /* of heaps, and the words that they reclaimed */
 };

@@ -43,7 +43,7 @@ static int identify_patiently(int fd, struct build *build, struct error *error)
     int result;
 
     own->fd = fd;
-    if (!run_patiently_with(&fd, 1, identify, free, own))
+    if (!patience_run_with(&fd, 1, identify, free, own))
         return error_set(error, ERROR_FAILED, "can't read the executable: %s",
                          patient_file_problem(errno));
     result = own->result;

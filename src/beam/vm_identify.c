@@ -118,7 +118,7 @@ int vm_identify(pid_t pid, struct build *build, struct error *error)
         return silence == SILENCE_KNOWN ? refuse_silent(pid, error) : refuse_unread(pid, error);
     own = xcalloc(1, sizeof(*own));
     own->pid = pid;
-    if (!run_patiently(identify, free, own)) {
+    if (!patience_run(identify, free, own)) {
         if (errno == EAGAIN)
             return child_refused("a thread to read the executable", pid, error);
         if (has_device)

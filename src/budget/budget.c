@@ -99,9 +99,10 @@ struct budget_group {
 };
 
 struct budget {
-    double part;
+    double part, scale;
     uint64_t random;
     uint64_t start, now, target_cpu;
+    double allowed;       /* ns a second, averaged: income without `scale` */
     double income;        /* ns a second, averaged */
     double spent_in_hits; /* since the last income; the target's CPU time is too high by this */
     unsigned count;
@@ -117,7 +118,8 @@ struct budget *budget_new(const struct budget_options *options)
     budget->random = options->seed;
     budget->start = budget->now = options->now;
     budget->target_cpu = options->target_cpu;
-    budget->income = budget->part * IDLE_CPU * SECOND;
+    budget->scale = 1;
+    budget->income = budget->allowed = budget->part * IDLE_CPU * SECOND;
     budget->count = groups;
     for (unsigned i = 0; i < groups; i++) {
         budget->groups[i] = (struct budget_group){
@@ -194,7 +196,9 @@ void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
         return;
     if (target_cpu_ns > budget->target_cpu)
         used = fmax(used, (double)(target_cpu_ns - budget->target_cpu) - budget->spent_in_hits);
-    earned = budget->part * used;
+    budget->allowed = moved_average(budget->allowed, budget->part * used / time * SECOND, time,
+                                    fmin(seen, INCOME_MEMORY));
+    earned = budget->scale * budget->part * used;
     budget->spent_in_hits = 0;
     budget->target_cpu = target_cpu_ns;
     budget->now = now;
@@ -207,6 +211,16 @@ void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
         group->tokens += earned * group->share / budget->income;
         group->tokens = fmin(group->tokens, savings_max(group));
     }
+}
+
+double budget_allowed(const struct budget *budget)
+{
+    return budget->allowed;
+}
+
+void budget_scale(struct budget *budget, double scale)
+{
+    budget->scale = scale;
 }
 
 /* ---- plan ---- */

@@ -41,6 +41,11 @@ void budget_free(struct budget *budget);
 /* Report the CPU time that the target has used since it began, with the cost of hits in it. */
 void budget_income(struct budget *budget, uint64_t now, uint64_t target_cpu_ns);
 
+/* Return the income that the part allows, in ns a second, averaged. */
+double budget_allowed(const struct budget *budget);
+/* From now on only this part of it, at most 1, is income. */
+void budget_scale(struct budget *budget, double scale);
+
 enum budget_order {
     BUDGET_WAIT,
     BUDGET_OPEN,

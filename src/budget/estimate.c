@@ -166,11 +166,11 @@ static double error_by_chance(const struct estimate *estimate, struct estimate_s
     double variance = estimate->chance * (1 - part_of_work(estimate, all)), hits;
 
     if (is_the_work(estimate, all))
-        return estimate->scaled * poisson_half_width(estimate->missed) / estimate->hits;
+        return estimate->scaled * confidence_poisson_half(estimate->missed) / estimate->hits;
     if (variance <= 0)
         return 0;
     hits = estimate->scaled * estimate->scaled / variance;
-    return estimate->scaled * poisson_half_width(hits) / hits;
+    return estimate->scaled * confidence_poisson_half(hits) / hits;
 }
 
 /* True if only exact windows saw hits, and the target may have had more outside of them: it worked
@@ -192,7 +192,7 @@ static double error_by_windows(const struct estimate *estimate, struct estimate_
     if (windows < EFFECTIVE_MIN && !is_the_work(estimate, all))
         return NAN;
     windows = fmax(windows, 2); /* the least that has an error */
-    return errors_of_95_percent(windows) * sqrt(variance(estimate, all, windows));
+    return confidence_errors(windows) * sqrt(variance(estimate, all, windows));
 }
 
 double estimate_error(const struct estimate *estimate, struct estimate_span all)

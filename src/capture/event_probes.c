@@ -216,6 +216,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     const struct governor_options options = {
         .pid = probes->options.vm->pid,
         .part = probes->options.budget < 1 ? probes->options.budget : NO_BUDGET,
+        .host = probes->options.host,
         .stacks_per_second = STACKS_PER_SECOND,
         .stack_ns = STACK_NS,
         .calibration = probes->options.calibration,

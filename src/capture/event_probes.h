@@ -32,10 +32,11 @@ struct event_probes_options {
     const struct calibration *calibration;
     const struct event_request *events;
     int count;
-    uint32_t target;       /* number of the target in `programs`: 0, 1, 2... */
-    double budget;         /* share of the target's CPU time that probes may cost: 0.01 */
-    uint32_t long_us;      /* us from which a slice is a long schedule */
-    struct sampler *ticks; /* runs the kinds' tick program; started, without users; NULL: none */
+    uint32_t target;         /* number of the target in `programs`: 0, 1, 2... */
+    double budget;           /* share of the target's CPU time that probes may cost: 0.01 */
+    struct host_limit *host; /* limit of all targets together; NULL: none */
+    uint32_t long_us;        /* us from which a slice is a long schedule */
+    struct sampler *ticks;   /* runs the kinds' tick program; started, without users; NULL: none */
 };
 
 /* Find the places of the probes. All options are borrowed, the array of events too. */

@@ -82,9 +82,11 @@ static void add_histograms(const struct event_probes *probes, const struct probe
         if (counted.max > sum->max)
             sum->max = counted.max;
         for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
-            double scale =
-                window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
+            double scale;
 
+            if (!counted.buckets[b])
+                continue;
+            scale = window_lengths_scale(&event->lengths, is_time ? log_histogram_low(b) : 0);
             histograms[i].seen += counted.buckets[b];
             sum->buckets[b] += (uint64_t)llround((double)counted.buckets[b] * scale * correction);
         }

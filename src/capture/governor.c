@@ -21,6 +21,13 @@ static const uint64_t INCOME_TICK = 100000000; /* ns, while all groups are close
  * for other groups. */
 static const uint64_t CHARGE_TICK = 1500000;
 
+/* A target that has used less CPU time than this can't have had hits that cost more: charging can
+ * wait. Reading the counts costs more than a look at the clock, and most VMs of a host are idle. It
+ * waits for IDLE_TICK at most: the clock lacks what a thread has used since its last tick, and some
+ * CPUs have no ticks. */
+static const uint64_t IDLE_CPU = 300000;    /* ns */
+static const uint64_t IDLE_TICK = 50000000; /* ns */
+
 /* The run time of a program, in ns, where the kernel does not account it. */
 static const double PROGRAM_NS = 1000;
 
@@ -82,13 +89,21 @@ unsigned governor_add(struct governor *governor, const struct probe_site *sites,
 
 /* ---- the thread ---- */
 
+static bool is_worth_charging(const struct probe_group *group, uint64_t now)
+{
+    uint64_t time = now - group->charged_time;
+
+    return time >= IDLE_TICK ||
+           (time >= CHARGE_TICK && group->governor->target_cpu - group->charged_cpu >= IDLE_CPU);
+}
+
 /* Look after a group. Set `*next` to the time of the next call, if that is earlier. */
 static void govern_group(struct probe_group *group, uint64_t *next)
 {
     struct governor *governor = group->governor;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), until;
 
-    if (group->open && now - group->charged_time >= CHARGE_TICK) {
+    if (group->open && is_worth_charging(group, now)) {
         struct probe_counts counts = governor_group_counts(group);
 
         governor_group_charge(group, now, &counts);
@@ -140,8 +155,14 @@ static void close_all(struct governor *governor)
 
 static void take_income(struct governor *governor, uint64_t now)
 {
-    if (governor_group_read_target_cpu(governor))
-        budget_income(governor->budget, now, governor->target_cpu);
+    struct budget *budget = governor->budget;
+
+    if (!governor_group_read_target_cpu(governor))
+        return;
+    budget_income(budget, now, governor->target_cpu);
+    if (governor->options.host)
+        budget_scale(budget, host_limit_scale(governor->options.host, governor->member,
+                                              budget_allowed(budget)));
 }
 
 /* Say each second what each group may cost, and does. */
@@ -234,6 +255,12 @@ static void start_group(struct probe_group *group)
     }
 }
 
+static void leave_host(const struct governor *governor)
+{
+    if (governor->options.host)
+        host_limit_leave(governor->options.host, governor->member);
+}
+
 int governor_start(struct governor *governor, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -254,9 +281,13 @@ int governor_start(struct governor *governor, struct error *error)
     });
     for (unsigned i = 0; i < governor->group_count; i++)
         start_group(governor->groups[i]);
+    if (governor->options.host)
+        governor->member = host_limit_join(governor->options.host);
     code = start_thread(governor);
-    if (code)
+    if (code) {
+        leave_host(governor);
         return error_set(error, ERROR_FAILED, "a thread can't be started: %s", strerror(code));
+    }
     pthread_mutex_lock(&governor->lock);
     governor->started = true;
     while (!all_tried(governor))
@@ -275,6 +306,7 @@ void governor_stop(struct governor *governor)
     pthread_cond_broadcast(&governor->changed);
     pthread_mutex_unlock(&governor->lock);
     pthread_join(governor->thread, NULL);
+    leave_host(governor);
     governor->started = false;
     if (governor->stats_fd >= 0)
         close(governor->stats_fd);

@@ -17,6 +17,7 @@
 #include "beam/vm.h"
 #include "budget/windows.h"
 #include "capture/calibration.h"
+#include "capture/host_limit.h"
 #include "capture/probe_link.h"
 #include "util/error.h"
 #include "wire.h"
@@ -55,6 +56,7 @@ struct governor_callbacks {
 struct governor_options {
     pid_t pid;
     double part;                           /* share of the target's CPU time for probes: 0.01 */
+    struct host_limit *host;               /* of all targets together; NULL: none */
     double stack_ns;                       /* approximate cost of a stack */
     double stacks_per_second;              /* per group, at most, over each 100 ms */
     const struct calibration *calibration; /* copied */

@@ -131,6 +131,7 @@ static void opened(struct probe_group *group, struct probe_links *links, uint64_
     set_open(group, continuous ? WIRE_OPEN : WIRE_OPEN_FOR_A_WINDOW);
     group->first = look_at(group);
     group->charged_time = group->first.time;
+    group->charged_cpu = governor->target_cpu;
     window_log_open(&group->log, group->first.time, continuous);
 }
 
@@ -352,6 +353,7 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
     group->size_per_second =
         moved_average(group->size_per_second, size / time * 1e9, time, RATE_MEMORY);
     group->charged_time = now;
+    group->charged_cpu = group->governor->target_cpu;
     budget_spend(group->governor->budget, group->number, now,
                  governor_group_take_cost(group, counts));
     set_period(group);

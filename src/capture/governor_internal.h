@@ -40,8 +40,8 @@ struct probe_group {
     bool open;
     struct moment first; /* start of the part of the window that is not handed out yet */
     /* cost */
-    struct probe_counts charged; /* counts whose cost is charged */
-    uint64_t charged_time;
+    struct probe_counts charged;        /* counts whose cost is charged */
+    uint64_t charged_time, charged_cpu; /* the clock and the target's CPU time at that */
     struct run_time run_time;
     double program_ns;
     double runs_per_second, size_per_second; /* while open */
@@ -64,6 +64,7 @@ struct governor {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stop;
+    unsigned member; /* in options.host */
     uint64_t start_time, stop_time;
     uint64_t said; /* when the shares were last logged */
     int stats_fd;

@@ -76,7 +76,7 @@ static int read_file(const struct probe_site *sites, int count, struct error *er
     int fd;
     bool is_by_descriptor = sscanf(reading->path, "/proc/self/fd/%d", &fd) == 1;
 
-    if (run_patiently_with(&fd, is_by_descriptor, read_pages, drop_reading, reading)) {
+    if (patience_run_with(&fd, is_by_descriptor, read_pages, drop_reading, reading)) {
         drop_reading(reading);
         return 0;
     }

@@ -28,6 +28,7 @@ enum {
     PROCESSES_MAX = 1 << 20,
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
     KEYS_AT_ONCE = 4096,
+    STARTS_MAX = 1024, /* that wait to be taken; others are found by polling */
 };
 
 struct programs {
@@ -39,6 +40,8 @@ struct programs {
     programs_each each;
     void *context;
     int passed;
+    pid_t starts[STARTS_MAX];
+    size_t start_count;
 };
 
 struct programs *programs_new(const struct programs_options *options)
@@ -76,12 +79,22 @@ static uint32_t ring_bytes(const struct programs *programs)
     return bytes;
 }
 
+static void note_start(struct programs *programs, const struct wire_start *start)
+{
+    if (programs->start_count < STARTS_MAX)
+        programs->starts[programs->start_count++] = (pid_t)start->pid;
+}
+
 static int pass(void *context, void *data, size_t size)
 {
     struct programs *programs = context;
 
     if (size == sizeof(struct wire_bell))
         return 0;
+    if (size == sizeof(struct wire_start)) {
+        note_start(programs, data);
+        return 0;
+    }
     programs->each(programs->context, data, size);
     programs->passed++;
     return 0;
@@ -252,6 +265,19 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
     return 0;
 }
 
+void programs_set_traces(struct programs *programs, const struct vm *vm,
+                         const struct wire_trace_atoms *atoms)
+{
+    int map = bpf_map__fd(programs->skeleton->maps.targets);
+    uint32_t pid = (uint32_t)vm->pid;
+    struct wire_target target;
+
+    if (bpf_map_lookup_elem(map, &pid, &target))
+        return;
+    target.trace = *atoms;
+    bpf_map_update_elem(map, &pid, &target, BPF_EXIST);
+}
+
 /* Delete the times of the VM's processes: room for those of VMs that start. The map may have a
  * million entries, so they are read many at a time. */
 static void forget_turns(const struct programs *programs, uint32_t pid)
@@ -330,6 +356,11 @@ int programs_poll(struct programs *programs, int timeout_ms, programs_each each,
     if (result < 0 && result != -EINTR)
         return error_set(error, ERROR_FAILED, "samples can't be read: %s", strerror(-result));
     return programs->passed;
+}
+
+pid_t programs_take_start(struct programs *programs)
+{
+    return programs->start_count ? programs->starts[--programs->start_count] : 0;
 }
 
 /* The sum over all CPUs of a per-CPU value that is an array of u64. */

@@ -55,11 +55,16 @@ int programs_load(struct programs *programs, struct error *error);
 int programs_add_target(struct programs *programs, const struct vm *vm,
                         uint64_t code_generation_address, struct error *error);
 
+/* The traces of this target's processes are read from now on, too. */
+void programs_set_traces(struct programs *programs, const struct vm *vm,
+                         const struct wire_trace_atoms *atoms);
+
 /* Forget a target that has ended. */
 void programs_remove_target(struct programs *programs, const struct vm *vm);
-/* The program find_memories finds the memory maps of the wanted processes, which can be 1,024 at
- * once. Take one: return its address in the kernel, and forget it; 0: it was not found. */
+/* Let the program find_memories look for the memory map of the process: for at most 1,024 at once.
+ */
 void programs_want_memory(struct programs *programs, pid_t pid);
+/* Return the address of that map in the kernel, 0 if it was not found, and forget the process. */
 uint64_t programs_take_memory(struct programs *programs, pid_t pid);
 
 /* Wait up to `timeout_ms` for a batch of samples, then pass all samples to `each` (bytes as in
@@ -67,6 +72,10 @@ uint64_t programs_take_memory(struct programs *programs, pid_t pid);
 typedef void (*programs_each)(void *context, const void *data, size_t size);
 int programs_poll(struct programs *programs, int timeout_ms, programs_each each, void *context,
                   struct error *error);
+
+/* Take the pid of a process that has begun a program which may be a VM, as the last
+ * programs_poll() has found it (start_watch.h). 0 if there is none left. */
+pid_t programs_take_start(struct programs *programs);
 
 /* The number of samples dropped so far because the ring buffer was full. */
 uint64_t programs_lost(const struct programs *programs);

@@ -40,12 +40,12 @@ static const struct clock_event events[] = {
 };
 enum { EVENTS = sizeof(events) / sizeof(events[0]) };
 
-const struct clock_event *clock_event_default(void)
+const struct clock_event *sample_clock_default(void)
 {
     return &events[0];
 }
 
-const char *clock_event_names(void)
+const char *sample_clock_names(void)
 {
     static char list[256];
 
@@ -55,17 +55,17 @@ const char *clock_event_names(void)
     return list;
 }
 
-const struct clock_event *clock_event_find(const char *name, struct error *error)
+const struct clock_event *sample_clock_find(const char *name, struct error *error)
 {
     for (size_t i = 0; i < EVENTS; i++)
         if (!strcmp(events[i].name, name))
             return &events[i];
     error_set(error, ERROR_USAGE, "there is no clock '%s'; the clocks are: %s", name,
-              clock_event_names());
+              sample_clock_names());
     return NULL;
 }
 
-int clock_event_open(const struct clock_event *event, int cpu, uint64_t period)
+int sample_clock_open(const struct clock_event *event, int cpu, uint64_t period)
 {
     struct perf_event_attr attr = {
         .size = sizeof(attr),
@@ -88,7 +88,7 @@ uint64_t sample_clock_capabilities(void)
     return needed;
 }
 
-int clock_event_error(const struct clock_event *event, struct error *error)
+int sample_clock_error(const struct clock_event *event, struct error *error)
 {
     if (errno == EACCES || errno == EPERM)
         return capabilities_refused(sample_clock_capabilities(), error, "sample CPUs");
@@ -146,12 +146,12 @@ static int counting_begin(struct counting *counting, const struct clock_event *e
     counting->fds = xcalloc((size_t)cpus, sizeof(*counting->fds));
     counting->count = 0;
     for (int cpu = 0; cpu < cpus; cpu++) {
-        int fd = clock_event_open(event, cpu, 0);
+        int fd = sample_clock_open(event, cpu, 0);
 
         if (fd < 0 && errno == ENODEV) /* a CPU that is not online */
             continue;
         if (fd < 0)
-            return clock_event_error(event, error);
+            return sample_clock_error(event, error);
         ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
         counting->fds[counting->count++] = fd;
     }
@@ -178,8 +178,8 @@ static void spin(uint64_t ns)
         ;
 }
 
-int clock_event_period(const struct clock_event *event, uint32_t frequency, uint64_t *ret_period,
-                       struct error *error)
+int sample_clock_period(const struct clock_event *event, uint32_t frequency, uint64_t *ret_period,
+                        struct error *error)
 {
     struct counting counting;
     uint64_t most = 0;

@@ -24,30 +24,30 @@ struct clock_event {
 };
 
 /* cpu-clock. */
-const struct clock_event *clock_event_default(void);
+const struct clock_event *sample_clock_default(void);
 
 /* The names of all clocks: "cpu-clock, cycles". Valid until the end of the program. */
-const char *clock_event_names(void);
+const char *sample_clock_names(void);
 
 /* Find a clock by name. NULL and ERROR_USAGE, with the names of all clocks, if there is none. */
-const struct clock_event *clock_event_find(const char *name, struct error *error);
+const struct clock_event *sample_clock_find(const char *name, struct error *error);
 
 /* The period for `frequency` ticks a second on a busy CPU. ERROR_USAGE if the kernel does not allow
  * that many; ERROR_UNSUPPORTED if this machine does not have the event, or the event is too rare to
  * be a clock; or ERROR_PERMISSION. Takes 0.1 s, except for timers. */
-int clock_event_period(const struct clock_event *event, uint32_t frequency, uint64_t *ret_period,
-                       struct error *error);
+int sample_clock_period(const struct clock_event *event, uint32_t frequency, uint64_t *ret_period,
+                        struct error *error);
 
 /* Open the event on a CPU, for all threads there, disabled. Return a descriptor, or -1 with errno.
  * With a period of 0 the event only counts. */
-int clock_event_open(const struct clock_event *event, int cpu, uint64_t period);
+int sample_clock_open(const struct clock_event *event, int cpu, uint64_t period);
 
 /* What sampling and probes take here, as a set of os/capabilities.h: Debian's kernels want
  * CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2. */
 uint64_t sample_clock_capabilities(void);
 
-/* Set the error of clock_event_open() from errno. Return -1. */
-int clock_event_error(const struct clock_event *event, struct error *error);
+/* Set the error of sample_clock_open() from errno. Return -1. */
+int sample_clock_error(const struct clock_event *event, struct error *error);
 
 /* True if a hypervisor runs this machine. There, hardware events interrupt late, and by NMIs that
  * are slow. */

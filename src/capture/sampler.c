@@ -55,12 +55,12 @@ void sampler_free(struct sampler *sampler)
 /* Start the clock of a CPU. A CPU that is not online is skipped. */
 static int start_on(struct sampler *sampler, int cpu, struct error *error)
 {
-    int fd = clock_event_open(sampler->clock, cpu, sampler->period);
+    int fd = sample_clock_open(sampler->clock, cpu, sampler->period);
 
     if (fd < 0 && errno == ENODEV)
         return 0;
     if (fd < 0)
-        return clock_event_error(sampler->clock, error);
+        return sample_clock_error(sampler->clock, error);
     sampler->links[cpu] = bpf_program__attach_perf_event(sampler->program, fd);
     if (sampler->links[cpu]) {
         sampler->clocks[cpu] = fd;
@@ -77,7 +77,7 @@ int sampler_start(struct sampler *sampler, struct error *error)
 {
     int cpus = (int)programs_cpus(sampler->programs);
 
-    if (clock_event_period(sampler->clock, sampler->frequency, &sampler->period, error))
+    if (sample_clock_period(sampler->clock, sampler->frequency, &sampler->period, error))
         return -1;
     log_decision("clock", "%s for %s: %u ticks a second on each CPU, one after %llu %s",
                  sampler->clock->name, bpf_program__name(sampler->program), sampler->frequency,

@@ -23,7 +23,7 @@ struct sampler *sampler_new(struct programs *programs, const char *program,
                             const struct clock_event *clock, uint32_t frequency);
 void sampler_free(struct sampler *sampler);
 
-/* Find the period, and open the clock on each CPU. Errors are those of clock_event_period(). */
+/* Find the period, and open the clock on each CPU. Errors are those of sample_clock_period(). */
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
 

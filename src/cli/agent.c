@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame agent`: records all VMs all the time, and sends profiles to services. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -63,16 +64,24 @@ static int print_config(const struct agent_config *config)
     size_t size = 0;
     FILE *file = open_memstream(&data, &size);
 
-    agent_config_print(config, file);
+    config_print(config, file);
     fclose(file);
     buffer_put(&text, data, size);
-    print_own(&text);
+    message_print_own(&text);
     buffer_free(&text);
     free(data);
-    return print_finish("the configuration");
+    return message_finish("the configuration");
 }
 
-static int record_all(const struct agent_config *config, const char *path)
+static volatile int reload_requested;
+
+static void request_reload(int signal_number)
+{
+    (void)signal_number;
+    reload_requested = 1;
+}
+
+static int record_all(struct agent_config *config, const char *path)
 {
     const struct rotation_reports reports = {
         .warn = message_warning,
@@ -84,16 +93,21 @@ static int record_all(const struct agent_config *config, const char *path)
         path ? xasprintf("beamflame agent --config %s", path) : xstrdup("beamflame agent");
     const struct agent_options options = {
         .config = config,
+        .config_path = path,
         .reports = &reports,
         .command_line = command_line,
         .temporary = temporary_directory(),
         .stop = &stop_requested,
+        .reload = &reload_requested,
+        .say = message_say,
     };
     struct error error;
     int result;
 
     alloc_give_back();
     signals_end_recording();
+    sigaction(SIGHUP, &(struct sigaction){.sa_handler = request_reload, .sa_flags = SA_RESTART},
+              NULL);
     stop_guard_start(say_held);
     message_say("recording all VMs of this host into %s, for %zu service%s",
                 config->spool.directory, config->service_count,

@@ -289,9 +289,9 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
         if (shell == shells[i].name)
             shells[i].put(&out);
-    print_own(&out);
+    message_print_own(&out);
     buffer_free(&out);
-    return print_finish("the script");
+    return message_finish("the script");
 }
 
 const struct command completion_command = {

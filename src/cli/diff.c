@@ -154,7 +154,7 @@ static int join_sides(struct side sides[2], uint64_t starts[2], struct error *er
 {
     const struct join_part parts[] = {{sides[0].fd, sides[0].path}, {sides[1].fd, sides[1].path}};
     const struct join_options options = {.order = JOIN_IN_TURN, .gap_ns = GAP_NS, .starts = starts};
-    int fd = recording_file(NULL, temporary_directory(), error), joined;
+    int fd = recording_writer_file(NULL, temporary_directory(), error), joined;
 
     if (fd < 0)
         return -1;
@@ -235,7 +235,7 @@ const struct command diff_command = {
     .examples = "beamflame diff old.bfr new.bfr\n"
                 "beamflame diff old.bfr new.bfr --normalize total -o x.html\n",
     .notes = report_options_notes,
-    .take_arguments = diff_take_arguments,
-    .check = diff_options_check,
+    .take_arguments = report_options_take_diff,
+    .check = report_options_check_diff,
     .run = run,
 };

@@ -31,8 +31,8 @@ static const struct command_option option_list[] = {
 
 static void put_line(const struct finding *finding, int width)
 {
-    print_line("%-8s %-*s  %s%s%s", finding_status_name(finding->status), width, finding->check,
-               finding->found, *finding->advice ? " -> " : "", finding->advice);
+    message_print("%-8s %-*s  %s%s%s", finding_status_name(finding->status), width, finding->check,
+                  finding->found, *finding->advice ? " -> " : "", finding->advice);
 }
 
 static void put_lines(const struct findings *findings)
@@ -64,7 +64,7 @@ static void put_json(const struct findings *findings)
         free(found);
     }
     json_close(&json, ']');
-    print_line("%s", "");
+    message_print("%s", "");
 }
 
 /* Returns the exit code. */
@@ -73,7 +73,7 @@ static int print(const struct findings *findings, bool json)
     int failed;
 
     (json ? put_json : put_lines)(findings);
-    failed = print_finish("the findings");
+    failed = message_finish("the findings");
     return failed ? failed : (int)findings_worst(findings);
 }
 

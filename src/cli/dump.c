@@ -45,7 +45,7 @@ static int set_top(void *target, char *text, struct error *error)
 {
     struct top_option *top = &((struct dump_options *)target)->request.top;
 
-    if (top_option_parse(text, top, error))
+    if (session_options_parse_top(text, top, error))
         return -1;
     if (top->seconds && !top->by_growth)
         return error_set(error, ERROR_USAGE,
@@ -139,7 +139,7 @@ static int dump(struct vm *vm, const struct dump_options *options, struct error 
     if (!result)
         (options->json ? dump_write_json : dump_write_text)(stdout, &dump);
     if (!result)
-        result = print_end("the dump", error);
+        result = message_end("the dump", error);
     dump_free(&dump);
     profile_free(profile);
     return result;
@@ -167,11 +167,11 @@ static int dump_core(const struct dump_options *options, struct error *error)
 
     if (!vm)
         return -1;
-    release_option_warn(vm);
+    shared_options_warn_release(vm);
     if (vm->core->missing)
         message_warning("the core file is incomplete: %s are there, %s are missing",
-                        amount_text(vm->core->size, UNIT_BYTES).text,
-                        amount_text(vm->core->missing, UNIT_BYTES).text);
+                        number_text_amount(vm->core->size, UNIT_BYTES).text,
+                        number_text_amount(vm->core->missing, UNIT_BYTES).text);
     result = dump(vm, options, error);
     vm_close(vm);
     return result;

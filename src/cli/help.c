@@ -125,9 +125,9 @@ static void put_body(struct buffer *out, const struct command *command, int widt
 /* Returns the exit code. */
 static int print(struct buffer *out)
 {
-    print_own(out);
+    message_print_own(out);
     buffer_free(out);
-    return print_finish("the help");
+    return message_finish("the help");
 }
 
 int help_print(const struct command *command)

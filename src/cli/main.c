@@ -15,8 +15,8 @@ int main(int argc, char **argv)
 
     descriptors_fill_standard();
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
-        print_line("beamflame " BEAMFLAME_VERSION);
-        return print_finish("the version");
+        message_print("beamflame " BEAMFLAME_VERSION);
+        return message_finish("the version");
     }
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")))
         return help_command.run(0, NULL);

@@ -88,7 +88,7 @@ void message_progress(const char *format, ...)
     fflush(stderr);
 }
 
-void print_line(const char *format, ...)
+void message_print(const char *format, ...)
 {
     va_list args;
 
@@ -97,13 +97,13 @@ void print_line(const char *format, ...)
     va_end(args);
 }
 
-void print_own(const struct buffer *text)
+void message_print_own(const struct buffer *text)
 {
     fwrite(text->data, 1, text->size, stdout);
     note_print_error();
 }
 
-int print_end(const char *what, struct error *error)
+int message_end(const char *what, struct error *error)
 {
     int code = fflush(stdout) ? errno : EIO;
 
@@ -113,9 +113,9 @@ int print_end(const char *what, struct error *error)
                      strerror(print_error ? print_error : code));
 }
 
-int print_finish(const char *what)
+int message_finish(const char *what)
 {
     struct error error;
 
-    return print_end(what, &error) ? message_error(&error) : 0;
+    return message_end(what, &error) ? message_error(&error) : 0;
 }

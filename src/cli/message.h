@@ -34,14 +34,14 @@ void message_progress(const char *format, ...) __attribute__((format(printf, 1, 
  */
 
 /* Print a line. */
-void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print beamflame's own text, such as its help, as it is. */
-void print_own(const struct buffer *text);
+void message_print_own(const struct buffer *text);
 
 /* Write out what is printed, and check that all of it could be written. `what`: "the list". Return
  * 0, or -1 with error. */
-int print_end(const char *what, struct error *error);
+int message_end(const char *what, struct error *error);
 
 /* The same, and print the error. Return the exit code. */
-int print_finish(const char *what);
+int message_finish(const char *what);

@@ -48,7 +48,7 @@ struct diff_options {
 };
 
 /* Whether several recordings are made, each with files of its own. */
-bool record_makes_segments(const struct record_options *options);
+bool record_options_make_segments(const struct record_options *options);
 
 /* The directory of unnamed temporary files. */
 static inline const char *temporary_directory(void)

@@ -95,10 +95,10 @@ static void show_place(const struct event_place *place, int width,
         .trap = place->point.trap,
     };
 
-    print_line("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s", width, request->name,
-               site.is_return ? "return" : "entry", place->site->program, place->way,
-               (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
-               trap_names[site.trap], function_of(place->site, request));
+    message_print("%-*s %-7s %-15s %-7s 0x%-8llx %7.0f ns  %-10s %s", width, request->name,
+                  site.is_return ? "return" : "entry", place->site->program, place->way,
+                  (unsigned long long)site.file_offset, calibration_hit_ns(calibration, &site, 1),
+                  trap_names[site.trap], function_of(place->site, request));
 }
 
 static void show_event(const struct event_target *target, int width,
@@ -108,7 +108,7 @@ static void show_event(const struct event_target *target, int width,
     struct error error;
 
     if (event_sites_find(target, request, &places, &error)) {
-        print_line("%-*s refused: %s", width, request->name, error.text);
+        message_print("%-*s refused: %s", width, request->name, error.text);
         return;
     }
     for (int i = 0; i < places.count; i++)
@@ -123,8 +123,8 @@ static void show_events(const struct event_target *target, const struct probes_o
     for (int i = 0; i < options->event_count; i++)
         if (width < (int)strlen(options->events[i].name))
             width = (int)strlen(options->events[i].name);
-    print_line("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s", width, "EVENT", "PROBE", "PROGRAM",
-               "FOUND", "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
+    message_print("%-*s %-7s %-15s %-7s %-10s %8s  %-10s %s", width, "EVENT", "PROBE", "PROGRAM",
+                  "FOUND", "IN FILE AT", "A HIT", "TRAP", "FUNCTION");
     for (int i = 0; i < options->event_count; i++)
         show_event(target, width, &options->events[i], calibration);
 }
@@ -166,12 +166,12 @@ static void show_usdt(struct vm *vm)
 
     if (file)
         usdt_each(file, note_usdt, &all);
-    print_line("%s", "");
-    print_line("%d USDT probes%s", all.count,
-               all.count ? " (-e usdt:NAME), each with its number of places:"
-                         : ": this VM was built without them");
+    message_print("%s", "");
+    message_print("%d USDT probes%s", all.count,
+                  all.count ? " (-e usdt:NAME), each with its number of places:"
+                            : ": this VM was built without them");
     for (int i = 0; i < all.count; i++) {
-        print_line("  %-40s %d", all.names[i], all.places[i]);
+        message_print("  %-40s %d", all.names[i], all.places[i]);
         free(all.names[i]);
     }
 }
@@ -188,9 +188,10 @@ static int show_vm(struct vm *vm, const struct probes_options *options, struct e
     if (!result) {
         target.way = calibration.way;
         show_events(&target, options, &calibration);
-        print_line("%s", "");
-        print_line("Calls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
-                   "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]");
+        message_print("%s", "");
+        message_print(
+            "Calls of any BIF, NIF or function of the VM: -e bif:MODULE:FUNCTION/ARITY, -e "
+            "nif:MODULE:FUNCTION/ARITY, -e probe:SYMBOL[+OFFSET]");
         show_usdt(vm);
     }
     hooks_free(target.hooks);
@@ -219,7 +220,7 @@ static int run(int argc, char **argv)
     if (!command_line_parse(&probes_command, argc, argv, &options, &result))
         return result;
     privileges_observe();
-    return show(&options, &error) ? message_error(&error) : print_finish("the events");
+    return show(&options, &error) ? message_error(&error) : message_finish("the events");
 }
 
 static const struct option_group groups[] = {

@@ -123,7 +123,7 @@ static void describe(struct ps_row *row, int assumed_release)
 
     if (!vm)
         return;
-    release_option_warn(vm);
+    shared_options_warn_release(vm);
     vm_node_name(vm, row->node, sizeof(row->node));
     row->build = vm->build;
     row->frames = vm_frames(vm);
@@ -250,20 +250,20 @@ static void print_table_row(const struct ps_row *row)
     if (row->run_queue >= 0)
         snprintf(queue, sizeof(queue), "%lld", (long long)row->run_queue);
     if (row->error.code)
-        print_line("%7d %-10s %7s %-7s %-30s %3s %-10s %s", row->pid, or_dash(row->user), age,
-                   state(row), "-", release, or_dash(row->build.erts), row->error.text);
+        message_print("%7d %-10s %7s %-7s %-30s %3s %-10s %s", row->pid, or_dash(row->user), age,
+                      state(row), "-", release, or_dash(row->build.erts), row->error.text);
     else
-        print_line("%7d %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5u %7u %4s %-12s %.*s", row->pid,
-                   or_dash(row->user), age, state(row), or_dash(row->node), release,
-                   row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
-                   queue, or_dash(row->container), ARGUMENTS_SHOWN, own_arguments(row->command));
+        message_print("%7d %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5u %7u %4s %-12s %.*s",
+                      row->pid, or_dash(row->user), age, state(row), or_dash(row->node), release,
+                      row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
+                      queue, or_dash(row->container), ARGUMENTS_SHOWN, own_arguments(row->command));
 }
 
 static void print_table(const struct ps_rows *rows)
 {
-    print_line("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %-12s %s", "PID", "USER",
-               "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "FRAMES", "SCHED", "PROCS", "RUNQ",
-               "CONTAINER", "ARGUMENTS");
+    message_print("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %-12s %s", "PID",
+                  "USER", "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "FRAMES", "SCHED",
+                  "PROCS", "RUNQ", "CONTAINER", "ARGUMENTS");
     for (size_t i = 0; i < rows->count; i++)
         print_table_row(&rows->all[i]);
 }
@@ -339,7 +339,7 @@ static void print_json(const struct ps_rows *rows)
         json_close(&json, '}');
     }
     json_close(&json, ']');
-    print_line("%s", "");
+    message_print("%s", "");
 }
 
 /* Returns the exit code. Root in a container may not read some OS processes either. That is an
@@ -374,7 +374,7 @@ static int list(const struct ps_options *options, struct error *error)
         print_json(&rows);
     else
         print_table(&rows);
-    result = print_finish("the list");
+    result = message_finish("the list");
     if (!result) {
         report_stopped(&rows);
         if (rows.count == 0 && !process_numbers_are_the_hosts())

@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/child.h"
+#include "os/courier.h"
 #include "os/privileges.h"
 #include "native/stop_guard.h"
 #include "output/output_file.h"
@@ -175,15 +176,15 @@ static void default_outputs(struct record_options *options, pid_t pid)
     char *name;
 
     strftime(moment, sizeof(moment), "%Y%m%d-%H%M%S", localtime_r(&now, &local));
-    name = record_makes_segments(options) ? xstrdup("beamflame")
-                                          : xasprintf("beamflame-%d-%s", pid, moment);
+    name = record_options_make_segments(options) ? xstrdup("beamflame")
+                                                 : xasprintf("beamflame-%d-%s", pid, moment);
     add_default(&options->output, xasprintf("%s.perf", name));
     add_default(&options->output, xasprintf("%s.svg", name));
     free(name);
 }
 
-/* The path of the first .bfr output that is a file, which is removed from the list. Samples are
- * recorded into this file, so it is readable whatever happens later. */
+/* The path of the first .bfr output that is a local file, which is removed from the list. Samples
+ * are recorded into this file, so it is readable whatever happens later. */
 static const char *take_recording_path(struct output_options *output)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -192,7 +193,8 @@ static const char *take_recording_path(struct output_options *output)
 
         if (!format)
             format = output_format_of(path);
-        if (!format || strcmp(format->name, "bfr") || output_file_is_in_place(path))
+        if (!format || strcmp(format->name, "bfr") || output_file_is_in_place(path) ||
+            courier_has(path))
             continue;
         output->count--;
         memmove(&output->requests[i], &output->requests[i + 1],
@@ -259,13 +261,13 @@ static int make_recording(const struct record_options *options, struct targets *
     *ret_fd = -1;
     if (!session)
         return -1;
-    fd = recording_file(path, temporary_directory(), error);
-    if (fd >= 0 && recording_is_in_memory(fd))
+    fd = recording_writer_file(path, temporary_directory(), error);
+    if (fd >= 0 && recording_writer_is_in_memory(fd))
         message_warning(
             "no file can be created in %s, /var/tmp or /tmp: the recording is in memory",
             temporary_directory());
     if (fd >= 0)
-        result = record_whole(session, &options->recorder, &stop_requested, fd, ret_fd, error);
+        result = recorder_run(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
         recording_keep_remove_empty(path);
@@ -289,7 +291,7 @@ static int record_and_render(const struct record_options *options, struct target
     else if (failed)
         message_warning("the recording ended early; the outputs have what was recorded until then");
     stop_guard_end();
-    rendered = record_write_outputs(&options->output, path, fd);
+    rendered = record_outputs_write(&options->output, path, fd);
     close(fd);
     return failed ? failed : rendered;
 }
@@ -331,9 +333,10 @@ static int record_in_segments(const struct record_options *options, struct targe
     if (!session)
         return message_error(&error);
     rotation = rotation_new(&files, &options->session, node, options->recorder.reports);
-    failed = options->session.trigger_count
-                 ? record_triggered(session, &options->recorder, &stop_requested, rotation, &error)
-                 : record_segments(session, &options->recorder, &stop_requested, rotation, &error);
+    failed =
+        options->session.trigger_count
+            ? triggered_run(session, &options->recorder, &stop_requested, rotation, &error)
+            : recorder_run_segments(session, &options->recorder, &stop_requested, rotation, &error);
     if (failed)
         failed = message_error(&error);
     session_free(session);
@@ -345,12 +348,18 @@ static int record_in_segments(const struct record_options *options, struct targe
 static int record(struct record_options *options, struct targets *targets, const char *command_line,
                   uint64_t started)
 {
+    struct error error;
     const char *path;
 
-    if (!options->output.count)
+    if (!options->output.count) {
         default_outputs(options, targets->of[0]->vm->pid);
+        if (courier_look(options->output.requests[0].path, &error))
+            return message_error(&error);
+    }
+    if (record_options_make_segments(options))
+        courier_dismiss();
     path = take_recording_path(&options->output);
-    if (record_makes_segments(options))
+    if (record_options_make_segments(options))
         return record_in_segments(options, targets, path, command_line, started);
     return record_and_render(options, targets, path, command_line, started);
 }
@@ -376,7 +385,7 @@ static int check_outputs(const struct record_options *options, struct error *err
 {
     bool peers = false;
 
-    if (record_makes_segments(options) && check_segments(options, error))
+    if (record_options_make_segments(options) && check_segments(options, error))
         return -1;
     for (int i = 0; i < options->session.event_count; i++)
         peers |= event_has_peers(options->session.events[i].name);
@@ -449,7 +458,7 @@ const struct command record_command = {
                 "beamflame -p PID -d 30 -e gc,alloc            # garbage collection\n"
                 "beamflame -a --loop 300 --keep 288 -o x.bfr   # all day, every VM\n"
                 "beamflame -d 20 -o x.svg -- erl -s my_app     # a VM that is started now\n",
-    .take_arguments = record_take_arguments,
+    .take_arguments = record_options_take_arguments,
     .check = record_options_check,
     .run = run,
 };

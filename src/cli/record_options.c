@@ -17,7 +17,7 @@
 
 enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 
-bool record_makes_segments(const struct record_options *options)
+bool record_options_make_segments(const struct record_options *options)
 {
     return options->recorder.loop > 0 || options->session.trigger_count;
 }
@@ -25,7 +25,7 @@ bool record_makes_segments(const struct record_options *options)
 void record_options_init(struct record_options *options)
 {
     *options = (struct record_options){.targets.warn = message_warning,
-                                       .session = {.clock = clock_event_default(),
+                                       .session = {.clock = sample_clock_default(),
                                                    .frequency = 99,
                                                    .wall_frequency = 20,
                                                    .budget = 0.01,
@@ -42,7 +42,7 @@ void record_options_free(struct record_options *options)
         trigger_free(&options->session.triggers[i]);
     free(options->targets.command);
     free(options->targets.pids);
-    output_options_free(&options->output);
+    shared_options_free_output(&options->output);
 }
 
 /* ---- targets ---- */
@@ -97,7 +97,7 @@ static int set_frequency(void *target, char *text, struct error *error)
 
 static int set_clock(void *target, char *name, struct error *error)
 {
-    const struct clock_event *clock = clock_event_find(name, error);
+    const struct clock_event *clock = sample_clock_find(name, error);
 
     if (!clock)
         return -1;
@@ -136,7 +136,7 @@ static int set_wall_frequency(void *target, char *text, struct error *error)
 
 static int set_top(void *target, char *text, struct error *error)
 {
-    return top_option_parse(text, &((struct record_options *)target)->session.top, error);
+    return session_options_parse_top(text, &((struct record_options *)target)->session.top, error);
 }
 
 static int set_budget(void *target, char *text, struct error *error)
@@ -165,7 +165,7 @@ static const struct command_option recording_list[] = {
     {"event", 'e', "EVENT,...",
      "Record these events. May be repeated. The default is cpu. 'beamflame probes' lists what a "
      "VM offers.",
-     add_events, session_event_names},
+     add_events, session_options_event_names},
     {"frequency", 'F', "HZ", "Take this many CPU samples a second on each CPU. The default is 99.",
      set_frequency, NULL},
     {"wall-frequency", 0, "HZ",
@@ -193,7 +193,7 @@ static const struct command_option recording_list[] = {
     {"clock", 0, "CLOCK",
      "Take CPU samples by this clock. The default, cpu-clock, is a timer of the kernel; cycles and "
      "other counters need a PMU.",
-     set_clock, clock_event_names},
+     set_clock, sample_clock_names},
     {0},
 };
 
@@ -328,13 +328,15 @@ const struct option_group record_option_groups[] = {
     {"Triggers", trigger_list, 0},
     {"Which samples to show (a .bfr output has all of them)", selection_option_list,
      offsetof(struct record_options, output.settings.selection)},
+    {"", trace_option_list, offsetof(struct record_options, output.settings.selection)},
     {"Which time to show", time_option_list,
      offsetof(struct record_options, output.settings.selection)},
     VERBOSE_OPTION_GROUP,
     {0},
 };
 
-int record_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+int record_options_take_arguments(void *target, char **arguments, bool after_dashes,
+                                  struct error *error)
 {
     struct record_options *options = target;
     size_t count = 0;
@@ -354,7 +356,7 @@ int record_take_arguments(void *target, char **arguments, bool after_dashes, str
 
 static int check_segments(const struct record_options *options, struct error *error)
 {
-    if (options->keep && !record_makes_segments(options))
+    if (options->keep && !record_options_make_segments(options))
         return error_set(error, ERROR_USAGE, "--keep needs --loop or --trigger");
     if (options->recorder.loop && options->session.trigger_count)
         return error_set(error, ERROR_USAGE,
@@ -393,7 +395,7 @@ int record_options_check(void *target, struct error *error)
         return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
     session->cpu |= !session->event_count && !session->wall;
     if (check_segments(options, error) || check_triggers(options, error) ||
-        selection_options_check(&options->output.settings.selection, error))
+        shared_options_check_selection(&options->output.settings.selection, error))
         return -1;
-    return output_options_check(&options->output, error);
+    return shared_options_check_output(&options->output, error);
 }

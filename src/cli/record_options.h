@@ -11,5 +11,6 @@ extern const struct option_group record_option_groups[];
 void record_options_init(struct record_options *options);
 void record_options_free(struct record_options *options);
 
-int record_take_arguments(void *options, char **arguments, bool after_dashes, struct error *error);
+int record_options_take_arguments(void *options, char **arguments, bool after_dashes,
+                                  struct error *error);
 int record_options_check(void *options, struct error *error);

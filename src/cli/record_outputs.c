@@ -52,7 +52,7 @@ static int keep_unwritten(const char *path, int fd, const struct error *reason)
     return ERROR_FAILED;
 }
 
-int record_write_outputs(const struct output_options *options, const char *path, int fd)
+int record_outputs_write(const struct output_options *options, const char *path, int fd)
 {
     struct record_outputs outputs = {options, path ? path : "the recording"};
     const struct render_work work = {
@@ -61,7 +61,7 @@ int record_write_outputs(const struct output_options *options, const char *path,
         .output = options,
         .recording = fd,
     };
-    bool is_gone = path && !recording_is_at(path, fd), written;
+    bool is_gone = path && !recording_keep_is_at(path, fd), written;
     struct error error;
     int result;
 

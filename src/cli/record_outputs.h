@@ -6,4 +6,4 @@
 
 /* Write the outputs of the recording that `fd` reads. `path`: its name, NULL if it has none. A
  * recording that would be lost is kept elsewhere, which is reported. Return the exit code. */
-int record_write_outputs(const struct output_options *options, const char *path, int fd);
+int record_outputs_write(const struct output_options *options, const char *path, int fd);

@@ -12,6 +12,7 @@
 #include "cli/verbose.h"
 #include "input/input.h"
 #include "os/confined.h"
+#include "os/courier.h"
 #include "os/file_broker.h"
 #include "os/file_fence.h"
 #include "output/formats.h"
@@ -54,9 +55,9 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
  * the request, which may be a link to another folder. */
 static void permit_output(struct file_fence *fence, const struct output_request *request)
 {
-    const struct output_format *format = output_request_format(request);
+    const struct output_format *format = output_check_format(request);
 
-    if (!strcmp(request->path, "-"))
+    if (!strcmp(request->path, "-") || courier_has(request->path))
         return;
     file_fence_write(fence, request->path);
     if (format && format->one_event)
@@ -71,7 +72,8 @@ static struct file_fence *fence_around(const struct render_work *work)
 
     for (size_t i = 0; i < options->count; i++)
         permit_output(fence, &options->requests[i]);
-    if (options->stats_path && strcmp(options->stats_path, "-"))
+    if (options->stats_path && strcmp(options->stats_path, "-") &&
+        !courier_has(options->stats_path))
         file_fence_write(fence, options->stats_path);
     recording_keep_permit_places(fence, temporary_directory());
     return fence;
@@ -111,7 +113,7 @@ static int open_input_of(void *context, const char *path, struct error *error)
 static int open_temporary(void *context, struct error *error)
 {
     (void)context;
-    return recording_file(NULL, temporary_directory(), error);
+    return recording_writer_file(NULL, temporary_directory(), error);
 }
 
 int render_apart(const struct render_work *work, bool *ret_written, struct error *error)

@@ -63,7 +63,7 @@ const struct command report_command = {
                 "beamflame report x.bfr --weight msgq -o x.svg     # whose queues are long\n"
                 "perf script | beamflame report - -o x.svg\n",
     .notes = report_options_notes,
-    .take_arguments = report_take_arguments,
+    .take_arguments = report_options_take_arguments,
     .check = report_options_check,
     .run = run,
 };

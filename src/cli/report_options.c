@@ -12,7 +12,7 @@
 void report_options_free(struct report_options *options)
 {
     free(options->paths);
-    output_options_free(&options->output);
+    shared_options_free_output(&options->output);
 }
 
 void report_options_notes(struct buffer *text)
@@ -77,6 +77,7 @@ const struct option_group report_option_groups[] = {
     {"", label_option_list, offsetof(struct report_options, output)},
     {"Which samples to show", selection_option_list,
      offsetof(struct report_options, output.settings.selection)},
+    {"", trace_option_list, offsetof(struct report_options, output.settings.selection)},
     {"Which time to show", time_option_list,
      offsetof(struct report_options, output.settings.selection)},
     VERBOSE_OPTION_GROUP,
@@ -96,7 +97,8 @@ static int take_paths(struct report_options *options, char **paths, struct error
     return 0;
 }
 
-int report_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+int report_options_take_arguments(void *target, char **arguments, bool after_dashes,
+                                  struct error *error)
 {
     (void)after_dashes;
     if (!arguments[0])
@@ -108,9 +110,9 @@ int report_options_check(void *target, struct error *error)
 {
     struct report_options *options = target;
 
-    if (selection_options_check(&options->output.settings.selection, error))
+    if (shared_options_check_selection(&options->output.settings.selection, error))
         return -1;
-    return output_options_check(&options->output, error);
+    return shared_options_check_output(&options->output, error);
 }
 
 /* ---- diff ---- */
@@ -161,7 +163,7 @@ const struct option_group diff_option_groups[] = {
     {0},
 };
 
-int diff_take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+int report_options_take_diff(void *target, char **arguments, bool after_dashes, struct error *error)
 {
     struct report_options *report = &((struct diff_options *)target)->report;
 
@@ -176,7 +178,7 @@ int diff_take_arguments(void *target, char **arguments, bool after_dashes, struc
     return 0;
 }
 
-int diff_options_check(void *target, struct error *error)
+int report_options_check_diff(void *target, struct error *error)
 {
     return report_options_check(&((struct diff_options *)target)->report, error);
 }

@@ -10,10 +10,12 @@ extern const struct option_group report_option_groups[];
 /* Of diff: targets are in a struct diff_options. */
 extern const struct option_group diff_option_groups[];
 
-int report_take_arguments(void *options, char **arguments, bool after_dashes, struct error *error);
+int report_options_take_arguments(void *options, char **arguments, bool after_dashes,
+                                  struct error *error);
 int report_options_check(void *options, struct error *error);
-int diff_take_arguments(void *options, char **arguments, bool after_dashes, struct error *error);
-int diff_options_check(void *options, struct error *error);
+int report_options_take_diff(void *options, char **arguments, bool after_dashes,
+                             struct error *error);
+int report_options_check_diff(void *options, struct error *error);
 
 /* Append the events with their values. */
 void report_options_notes(struct buffer *text);

@@ -45,6 +45,16 @@ static int add_descendants(void *target, char *who, struct error *error)
     return selection_add_process(&((struct selection_options *)target)->descendants_of, who, error);
 }
 
+static int add_trace(void *target, char *id, struct error *error)
+{
+    return selection_add_trace(target, id, error);
+}
+
+static int add_span(void *target, char *id, struct error *error)
+{
+    return selection_add_span(target, id, error);
+}
+
 static int set_from(void *target, char *text, struct error *error)
 {
     double seconds;
@@ -104,14 +114,25 @@ const struct command_option time_option_list[] = {
     {0},
 };
 
-int selection_options_check(const struct selection_options *options, struct error *error)
+const struct command_option trace_option_list[] = {
+    {"trace", 0, "ID",
+     "Select samples of processes that worked for this trace of OpenTelemetry. ID has 32 "
+     "hexadecimal digits. May be repeated.",
+     add_trace, NULL},
+    {"span", 0, "ID",
+     "Select samples of this span of a trace. ID has 16 hexadecimal digits. May be repeated.",
+     add_span, NULL},
+    {0},
+};
+
+int shared_options_check_selection(const struct selection_options *options, struct error *error)
 {
     if (options->has_end && options->to_ns <= options->from_ns)
         return error_set(error, ERROR_USAGE, "there is no time between --from and --to");
     return 0;
 }
 
-void output_options_free(struct output_options *options)
+void shared_options_free_output(struct output_options *options)
 {
     selection_options_free(&options->settings.selection);
     free(options->events);
@@ -154,7 +175,7 @@ const struct command_option output_option_list[] = {
     {"output", 'o', "FILE",
      "Write FILE; - is standard output. The suffix of the name chooses the format. May be "
      "repeated.",
-     add_output, output_suffixes},
+     add_output, output_format_suffixes},
     {"format", 0, "FORMAT",
      "Write the next -o in this format, whatever its name. With a single -o, --format may come "
      "before or after it.",
@@ -219,23 +240,25 @@ const struct command_option view_option_list[] = {
 
 static int set_labels(void *target, char *name, struct error *error)
 {
-    struct output_options *options = target;
+    struct output_settings *settings = &((struct output_options *)target)->settings;
 
-    options->settings.no_labels = !strcmp(name, "none");
-    if (options->settings.no_labels || !strcmp(name, "all"))
+    settings->no_labels = strcmp(name, "all") != 0;
+    settings->no_traces = !strcmp(name, "none");
+    if (!settings->no_labels || settings->no_traces || !strcmp(name, "trace"))
         return 0;
-    return error_set(error, ERROR_USAGE, "--labels must be all or none, not '%s'", name);
+    return error_set(error, ERROR_USAGE, "--labels must be all, trace or none, not '%s'", name);
 }
 
 static const char *labels_names(void)
 {
-    return "all, none";
+    return "all, trace, none";
 }
 
 const struct command_option label_option_list[] = {
-    {"labels", 0, "all|none",
-     "With none, .pb and .otlp do not say which process ran, in which status and on which "
-     "scheduler: services make a series of each set of labels. The default is all.",
+    {"labels", 0, "all|trace|none",
+     "With trace, .pb and .otlp do not say which process ran, in which status and on which "
+     "scheduler: services make a series of each set of labels. With none, they do not name spans "
+     "of traces either. The default is all.",
      set_labels, labels_names, 0},
     {"timestamps", 0, NULL, "Write the time of each sample to .otlp. Elastic needs it.",
      option_set_true, NULL, offsetof(struct output_options, settings.timestamps)},
@@ -252,7 +275,7 @@ static int check_request(const struct output_options *options, struct output_req
         return error_set(error, ERROR_USAGE,
                          "the name '%s' does not end in the suffix of a format; the suffixes are: "
                          "%s; or choose a format with --format",
-                         request->path, output_suffixes());
+                         request->path, output_format_suffixes());
     if (!options->compares)
         return 0;
     if (!format->comparing)
@@ -263,7 +286,7 @@ static int check_request(const struct output_options *options, struct output_req
     return 0;
 }
 
-int output_options_check(struct output_options *options, struct error *error)
+int shared_options_check_output(struct output_options *options, struct error *error)
 {
     if (options->next_format && options->count == 1 && !options->requests[0].format) {
         options->requests[0].format = options->next_format;
@@ -311,7 +334,7 @@ const struct command_option release_option_list[] = {
     {0},
 };
 
-void release_option_warn(const struct vm *vm)
+void shared_options_warn_release(const struct vm *vm)
 {
     char text[256];
 

@@ -10,10 +10,11 @@
 
 /* Their target is a struct selection_options. */
 extern const struct command_option selection_option_list[];
-extern const struct command_option time_option_list[]; /* of recordings */
+extern const struct command_option trace_option_list[]; /* of recordings */
+extern const struct command_option time_option_list[];  /* of recordings */
 
 /* Check --from and --to, when all options are stored. */
-int selection_options_check(const struct selection_options *options, struct error *error);
+int shared_options_check_selection(const struct selection_options *options, struct error *error);
 
 /* The options that say what is written, of every command that writes outputs. */
 
@@ -25,10 +26,10 @@ extern const struct command_option memory_option_list[]; /* of the whole program
 extern const struct command_option view_option_list[];
 extern const struct command_option label_option_list[];
 
-void output_options_free(struct output_options *options);
+void shared_options_free_output(struct output_options *options);
 
 /* Choose the formats, when all options are stored. */
-int output_options_check(struct output_options *options, struct error *error);
+int shared_options_check_output(struct output_options *options, struct error *error);
 
 /* The option --name-by. The target of its group is a struct name_keys. */
 extern const struct command_option name_option_list[];
@@ -39,4 +40,4 @@ extern const struct command_option name_option_list[];
 extern const struct command_option release_option_list[];
 
 /* Warn if the VM is treated as another release than its own. */
-void release_option_warn(const struct vm *vm);
+void shared_options_warn_release(const struct vm *vm);

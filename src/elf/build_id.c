@@ -62,7 +62,7 @@ struct build_id build_id_of_kernel(const char *module)
 
     if (fd < 0)
         return (struct build_id){.size = 0};
-    size = read_at(fd, 0, notes, sizeof(notes));
+    size = files_read_at(fd, 0, notes, sizeof(notes));
     close(fd);
     return build_id_of_notes(cursor_over(notes, size));
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 #include "util/alloc.h"
 
 /* ---- expressions ---- */
@@ -255,7 +255,7 @@ struct cfi_tables *cfi_tables_new(Elf *elf)
     if (!gelf_getehdr(elf, &header) || header.e_machine != cpu.elf)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(elf);
-    if (has_debug_frame(elf) && elf_debug_fits(elf)) {
+    if (has_debug_frame(elf) && elf_limits_fit_debug(elf)) {
         tables->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
         tables->debug_frame = tables->dwarf ? dwarf_getcfi(tables->dwarf) : NULL;
     }

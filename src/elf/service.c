@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "arch/disassembler.h"
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 #include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
@@ -42,7 +42,7 @@ static void close_file(struct elf_service *service, struct file *file)
 {
     cfi_tables_free(file->rules);
     elf_symbols_free(file->symbols);
-    elf_close(file->elf, &service->room, file->bytes);
+    elf_limits_close(file->elf, &service->room, file->bytes);
     close(file->fd);
     free(file);
 }
@@ -139,7 +139,8 @@ static void open_file(struct elf_service *service, int fd, struct buffer *answer
 {
     struct file *file;
     size_t bytes = 0;
-    Elf *elf = fd >= 0 && service->count < FILES_MAX ? elf_open(fd, &service->room, &bytes) : NULL;
+    Elf *elf =
+        fd >= 0 && service->count < FILES_MAX ? elf_limits_open(fd, &service->room, &bytes) : NULL;
 
     if (!elf) {
         if (fd >= 0)
@@ -167,7 +168,7 @@ static void read_bytes(const struct file *file, uint64_t offset, size_t size, st
     if (size > ELF_ANSWER_MAX)
         return;
     bytes = xmalloc(size + 1);
-    buffer_put(answer, bytes, read_at(file->fd, offset, bytes, size));
+    buffer_put(answer, bytes, files_read_at(file->fd, offset, bytes, size));
     free(bytes);
 }
 
@@ -286,10 +287,10 @@ static void answer_about(struct elf_service *service, const struct elf_request *
 static void find_build_id(int fd, struct buffer *answer)
 {
     size_t bytes = 0;
-    Elf *elf = elf_open(fd, NULL, &bytes);
+    Elf *elf = elf_limits_open(fd, NULL, &bytes);
     struct build_id id = build_id_of_elf(elf);
 
-    elf_close(elf, NULL, bytes);
+    elf_limits_close(elf, NULL, bytes);
     buffer_put(answer, &id, sizeof(id));
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 
@@ -245,11 +245,12 @@ static bool read_dwarf(Dwarf *dwarf, const char *const *names, size_t count, int
 bool struct_offsets_find(int fd, const char *const *names, size_t count, int32_t *offsets)
 {
     size_t bytes = 0;
-    Elf *elf = elf_open(fd, NULL, &bytes);
-    Dwarf *dwarf = elf && elf_debug_fits(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+    Elf *elf = elf_limits_open(fd, NULL, &bytes);
+    Dwarf *dwarf =
+        elf && elf_limits_fit_debug(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
     bool filled = dwarf && read_dwarf(dwarf, names, count, offsets);
 
     dwarf_end(dwarf);
-    elf_close(elf, NULL, bytes);
+    elf_limits_close(elf, NULL, bytes);
     return filled;
 }

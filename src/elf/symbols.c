@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "elf/demangle.h"
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 #include "elf/plt.h"
 #include "util/alloc.h"
 #include "util/effort.h"
@@ -127,13 +127,13 @@ static bool add_debug(struct elf_symbols *table, Elf *debug, size_t bytes)
 static bool add_debug_file(struct elf_symbols *table, int fd)
 {
     size_t bytes = 0;
-    Elf *debug = fd < 0 ? NULL : elf_open(fd, table->elf_room, &bytes);
+    Elf *debug = fd < 0 ? NULL : elf_limits_open(fd, table->elf_room, &bytes);
     bool added = add_debug(table, debug, bytes);
 
     if (added)
         elf_cntl(debug, ELF_C_FDDONE);
     else
-        elf_close(debug, table->elf_room, bytes);
+        elf_limits_close(debug, table->elf_room, bytes);
     return added;
 }
 
@@ -182,20 +182,20 @@ static void add_debug_data(struct elf_symbols *table, Elf *elf)
 {
     size_t size = 0, bytes = 0;
     void *image = unpack(elf, &size);
-    Elf *debug = image ? elf_open_image(image, size, table->elf_room, &bytes) : NULL;
+    Elf *debug = image ? elf_limits_open_image(image, size, table->elf_room, &bytes) : NULL;
 
     /* The image stays if it has functions. */
-    if (debug && elf_room_take(table->elf_room, size))
+    if (debug && elf_limits_take(table->elf_room, size))
         bytes += size;
     else {
-        elf_close(debug, table->elf_room, bytes);
+        elf_limits_close(debug, table->elf_room, bytes);
         debug = NULL;
     }
     if (add_debug(table, debug, bytes)) {
         table->image = image;
         return;
     }
-    elf_close(debug, table->elf_room, bytes);
+    elf_limits_close(debug, table->elf_room, bytes);
     free(image);
 }
 
@@ -299,7 +299,7 @@ void elf_symbols_free(struct elf_symbols *symbols)
             free((char *)symbols->entries[i].name);
     }
     free(symbols->entries);
-    elf_close(symbols->debug, symbols->elf_room, symbols->debug_bytes);
+    elf_limits_close(symbols->debug, symbols->elf_room, symbols->debug_bytes);
     free(symbols->image);
     free(symbols);
 }

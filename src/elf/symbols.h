@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 
 /* Where the names of the functions of a file come from. */
 enum native_symbols_source {

@@ -367,23 +367,23 @@ static void find_exit_continue(struct hooks *hooks, struct function_set *found)
 const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_SCHEDULE_OUT] = {"erts_schedule", HOOK_BY_CALLER,
                            "the function that the JIT's scheduler loop calls to get a process",
-                           hook_find_schedule},
+                           scheduling_hook_schedule},
     [HOOK_SCHEDULE_IN] =
         {"copy_in_registers", HOOK_BY_CALLER,
          "the function that the JIT's scheduler loop calls with a new process and the X registers",
-         hook_find_copy_in},
+         scheduling_hook_copy_in},
     [HOOK_WAKE] = {"erts_schedule_process", HOOK_BY_CODE,
                    "the function below erts_queue_proc_message that takes a process, its state and "
                    "its locks, and changes the state",
-                   hook_find_wake},
+                   scheduling_hook_wake},
     [HOOK_WAKE_SIGNAL] = {"erts_proc_sys_schedule", HOOK_BY_CODE,
                           "the function below erts_queue_proc_message that takes a process, its "
                           "state and a flag, and changes the state",
-                          hook_find_wake_signal},
+                          scheduling_hook_wake_signal},
     [HOOK_ENQUEUE] = {"select_enqueue_run_queue", HOOK_BY_CODE,
                       "the function that erts_schedule_process calls with its process, and that "
                       "erts_schedule calls too or that appends the process to a list",
-                      hook_find_enqueue},
+                      scheduling_hook_enqueue},
     [HOOK_GC] = {"garbage_collect", HOOK_BY_CALLER,
                  "the function that erts_garbage_collect_nobump, which the JIT's code calls, calls "
                  "with its own arguments",
@@ -425,25 +425,25 @@ const struct hook_function hook_functions[HOOK_COUNT] = {
     [HOOK_DIRTY_NIF] = {"erts_call_dirty_nif", HOOK_BY_CODE,
                         "the function that erts_schedule's C caller calls with a process, and that "
                         "sets the scheduler's current NIF",
-                        hook_find_dirty_nif},
+                        scheduling_hook_dirty_nif},
     [HOOK_DIRTY_BIF] = {"erts_call_dirty_bif", HOOK_BY_CODE,
                         "the function that erts_schedule's C caller calls with a process, and that "
                         "sets no current NIF",
-                        hook_find_dirty_bif},
+                        scheduling_hook_dirty_bif},
     [HOOK_AUX_WORK] = {"handle_aux_work", HOOK_BY_CALLER,
                        "the function that erts_schedule calls with the scheduler's aux_work_data, "
                        "and that resets a field of it",
-                       hook_find_aux_work},
+                       scheduling_hook_aux_work},
     [HOOK_CHECK_IO] = {"erts_check_io", HOOK_BY_CALLER,
                        "the function that erts_schedule calls with the lowest 64-bit number as its "
                        "time limit (no limit)",
-                       hook_find_check_io},
+                       scheduling_hook_check_io},
     [HOOK_SCHED_WAIT] = {"scheduler_wait", HOOK_BY_CALLER,
                          "the function that erts_schedule calls, and that calls handle_aux_work "
                          "and erts_check_io, as erts_schedule does",
-                         hook_find_scheduler_wait},
+                         scheduling_hook_scheduler_wait},
     [HOOK_FULL_SWEEP] = {"full_sweep_heaps", HOOK_BY_CALLER,
                          "the function that garbage_collect and erts_garbage_collect_hibernate "
                          "call with the process and a new heap",
-                         hook_find_full_sweep},
+                         scheduling_hook_full_sweep},
 };

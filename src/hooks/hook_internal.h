@@ -112,19 +112,19 @@ struct hook_function {
 };
 extern const struct hook_function hook_functions[HOOK_COUNT];
 
-/* ---- hook_finders_scheduling.c: functions of hook_finders.c's table ---- */
+/* ---- scheduling_hooks.c: functions of hook_finders.c's table ---- */
 
-void hook_find_schedule(struct hooks *hooks, struct function_set *found);
-void hook_find_copy_in(struct hooks *hooks, struct function_set *found);
-void hook_find_wake(struct hooks *hooks, struct function_set *found);
-void hook_find_wake_signal(struct hooks *hooks, struct function_set *found);
-void hook_find_enqueue(struct hooks *hooks, struct function_set *found);
-void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found);
-void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found);
-void hook_find_aux_work(struct hooks *hooks, struct function_set *found);
-void hook_find_check_io(struct hooks *hooks, struct function_set *found);
-void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found);
-void hook_find_full_sweep(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_schedule(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_copy_in(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_wake(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_wake_signal(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_enqueue(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_dirty_nif(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_dirty_bif(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_aux_work(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_check_io(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_scheduler_wait(struct hooks *hooks, struct function_set *found);
+void scheduling_hook_full_sweep(struct hooks *hooks, struct function_set *found);
 
 /* ---- hooks.c ---- */
 

@@ -57,7 +57,7 @@ static frame_id make_frame(struct folded_text *folded, struct span text, uint32_
     enum frame_kind kind = perf_stack_kind_of_text(text);
 
     folded->scratch.size = 0;
-    unescape_put(&folded->scratch, text.at, text.size);
+    encode_undo_escapes(&folded->scratch, text.at, text.size);
     return profile_frame(
         profile, &(struct frame){
                      .symbol = profile_string(profile, folded->scratch.data, folded->scratch.size),
@@ -143,11 +143,11 @@ static int take_line(struct folded_text *folded, struct span line, struct error 
     struct span count = span_skip(line, end + 1);
 
     if (!end)
-        return text_fail(
+        return input_text_fail(
             folded->text, 0, error,
             "this is not a folded stack: it does not end in a space and a whole number");
     if (!span_take_number(&count, WEIGHT_MOST, &sample.values[0]))
-        return text_fail(folded->text, 0, error, "the count is too large");
+        return input_text_fail(folded->text, 0, error, "the count is too large");
     line.size = end;
     if (!span_is(line, NO_STACK)) {
         sample.stack = take_stack(folded, line);
@@ -162,9 +162,9 @@ static int read_lines(struct folded_text *folded, struct error *error)
     struct span line;
     int got = 0, failed = 0;
 
-    if (text_rewind(folded->text, error))
+    if (input_text_rewind(folded->text, error))
         return -1;
-    while (!failed && (got = text_line(folded->text, &line, error)) > 0)
+    while (!failed && (got = input_text_line(folded->text, &line, error)) > 0)
         if (line.size && !span_begins(line, "# "))
             failed = take_line(folded, line, error);
     return failed || got < 0 ? -1 : 0;
@@ -183,7 +183,7 @@ int folded_text_import(struct input_text *text, const char *directory, struct er
 {
     struct folded_text folded = {
         .text = text,
-        .import = import_new(directory, text_name(text)),
+        .import = import_new(directory, input_text_name(text)),
         .frames = input_text_cache_new(FRAME_TEXT_MAX),
     };
     int fd = -1;

@@ -44,7 +44,8 @@ int import_frames(struct import *import, const struct input_text *text, uint64_t
                   struct error *error)
 {
     if (frames > STACK_FRAMES_MAX)
-        return text_fail(text, 0, error, "the stack has more than %d frames", STACK_FRAMES_MAX);
+        return input_text_fail(text, 0, error, "the stack has more than %d frames",
+                               STACK_FRAMES_MAX);
     import->totals.frames += frames;
     return 0;
 }

@@ -66,7 +66,7 @@ static int copy_all(int from, int to, const char *path, struct error *error)
     while ((got = read_pipe(from, block, sizeof(block), &writer)) > 0) {
         if (disk_room_take(&room, to, (size_t)got))
             return no_room(&room, path, error);
-        if (write_all(to, block, (size_t)got))
+        if (files_write_all(to, block, (size_t)got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
     }
@@ -84,7 +84,7 @@ static int seekable(int fd, const char *path, const char *directory, struct erro
 
     if (lseek(fd, 0, SEEK_SET) == 0)
         return fd;
-    copy = recording_file(NULL, directory, error);
+    copy = recording_writer_file(NULL, directory, error);
     failed = copy < 0 || copy_all(fd, copy, path, error);
     close(fd);
     if (!failed && lseek(copy, 0, SEEK_SET) == 0)
@@ -123,7 +123,7 @@ static int copy_file(struct patient_file *file, int to, const char *path, struct
     while ((got = patient_file_read(file, at, block, sizeof(block))) > 0) {
         if (disk_room_take(&room, to, got))
             return no_room(&room, path, error);
-        if (write_all(to, block, got))
+        if (files_write_all(to, block, got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
         at += got;
@@ -138,7 +138,7 @@ static int copy_file(struct patient_file *file, int to, const char *path, struct
 static int copy_of(struct patient_file *file, const char *path, const char *directory,
                    struct error *error)
 {
-    int copy = recording_file(NULL, directory, error);
+    int copy = recording_writer_file(NULL, directory, error);
 
     if (copy >= 0 && copy_file(file, copy, path, error) == 0 && lseek(copy, 0, SEEK_SET) == 0)
         return copy;
@@ -199,24 +199,27 @@ static int import_text_file(struct input_text *text, const char *directory, stru
     bool any = false;
     int got;
 
-    while ((got = text_line(text, &line, error)) > 0) {
+    while ((got = input_text_line(text, &line, error)) > 0) {
         any = true;
         if (!line.size || span_begins(line, "# ") || span_is(line, "#"))
             continue;
-        if (!perf_event_line(line, &event)) {
-            log_decision("recording", "%s is perf-script text, by its first line", text_name(text));
+        if (!perf_line_event(line, &event)) {
+            log_decision("recording", "%s is perf-script text, by its first line",
+                         input_text_name(text));
             return perf_text_import(text, directory, error);
         }
         if (folded_text_line(line)) {
-            log_decision("recording", "%s has folded stacks, by its first line", text_name(text));
+            log_decision("recording", "%s has folded stacks, by its first line",
+                         input_text_name(text));
             return folded_text_import(text, directory, error);
         }
-        return text_fail(text, 0, error,
-                         "the file is not a recording (.bfr), perf-script text or folded stacks");
+        return input_text_fail(
+            text, 0, error,
+            "the file is not a recording (.bfr), perf-script text or folded stacks");
     }
     if (got < 0)
         return -1;
-    return error_set(error, ERROR_FAILED, "%s: %s", text_name(text),
+    return error_set(error, ERROR_FAILED, "%s: %s", input_text_name(text),
                      any ? "it has no samples" : "the file is empty");
 }
 
@@ -224,7 +227,7 @@ static bool is_recording(int fd)
 {
     char magic[RECORDING_MAGIC_SIZE];
 
-    return read_at(fd, 0, magic, sizeof(magic)) == sizeof(magic) &&
+    return files_read_at(fd, 0, magic, sizeof(magic)) == sizeof(magic) &&
            !memcmp(magic, RECORDING_MAGIC, sizeof(magic));
 }
 
@@ -236,11 +239,11 @@ int input_open(int fd, const char *path, const char *directory, struct error *er
         fd = seekable(fd, path, directory, error);
     if (fd < 0 || is_recording(fd))
         return fd;
-    text = text_open(fd, path, error);
+    text = input_text_open(fd, path, error);
     if (!text)
         return -1;
     fd = import_text_file(text, directory, error);
-    text_close(text);
+    input_text_close(text);
     return fd;
 }
 
@@ -249,7 +252,7 @@ static int join_parts(const struct join_part *parts, size_t count,
                       const struct join_options *options, const char *directory,
                       struct error *error)
 {
-    int fd = recording_file(NULL, directory, error), joined;
+    int fd = recording_writer_file(NULL, directory, error), joined;
 
     if (fd < 0) {
         for (size_t i = 0; i < count; i++)

@@ -27,7 +27,7 @@ struct input_text {
     uint64_t packed; /* bytes of the file that were read */
 };
 
-struct input_text *text_open(int fd, const char *name, struct error *error)
+struct input_text *input_text_open(int fd, const char *name, struct error *error)
 {
     struct input_text *text;
     gzFile file = lseek(fd, 0, SEEK_SET) == 0 ? gzdopen(fd, "r") : NULL;
@@ -44,7 +44,7 @@ struct input_text *text_open(int fd, const char *name, struct error *error)
     return text;
 }
 
-void text_close(struct input_text *text)
+void input_text_close(struct input_text *text)
 {
     if (!text)
         return;
@@ -54,7 +54,7 @@ void text_close(struct input_text *text)
     free(text);
 }
 
-int text_rewind(struct input_text *text, struct error *error)
+int input_text_rewind(struct input_text *text, struct error *error)
 {
     if (gzrewind(text->file))
         return error_set(error, ERROR_FAILED, "can't read %s again", text->name);
@@ -74,8 +74,8 @@ static int failed(const struct input_text *text, uint64_t line, struct error *er
                      problem);
 }
 
-int text_fail(const struct input_text *text, uint64_t back, struct error *error, const char *format,
-              ...)
+int input_text_fail(const struct input_text *text, uint64_t back, struct error *error,
+                    const char *format, ...)
 {
     va_list arguments;
 
@@ -132,7 +132,7 @@ static int fill(struct input_text *text, struct error *error)
                                            : "the compressed file is damaged");
 }
 
-int text_line(struct input_text *text, struct span *line, struct error *error)
+int input_text_line(struct input_text *text, struct span *line, struct error *error)
 {
     const char *start, *end = NULL;
     size_t seen = 0;
@@ -160,7 +160,7 @@ int text_line(struct input_text *text, struct span *line, struct error *error)
     return 1;
 }
 
-int text_peek(struct input_text *text)
+int input_text_peek(struct input_text *text)
 {
     struct error ignored;
 
@@ -170,13 +170,13 @@ int text_peek(struct input_text *text)
     return (unsigned char)text->bytes.data[text->at];
 }
 
-void text_keep(struct input_text *text)
+void input_text_keep(struct input_text *text)
 {
     text->keeps = true;
     text->kept = text->at;
 }
 
-struct span text_kept(struct input_text *text)
+struct span input_text_kept(struct input_text *text)
 {
     text->keeps = false;
     return (struct span){text->bytes.data + text->kept, text->at - text->kept};
@@ -187,12 +187,12 @@ uint64_t input_text_bytes(const struct input_text *text)
     return text->packed;
 }
 
-const char *text_name(const struct input_text *text)
+const char *input_text_name(const struct input_text *text)
 {
     return text->name;
 }
 
-uint64_t text_line_number(const struct input_text *text)
+uint64_t input_text_line_number(const struct input_text *text)
 {
     return text->line;
 }
@@ -227,7 +227,7 @@ void input_text_cache_free(struct text_cache *cache)
         return;
     buffer_free(&cache->bytes);
     free(cache->entries);
-    id_index_free(&cache->index);
+    hash_index_free(&cache->index);
     free(cache);
 }
 
@@ -255,7 +255,7 @@ static void forget_all(struct text_cache *cache)
 {
     cache->bytes.size = 0;
     cache->count = 0;
-    id_index_free(&cache->index);
+    hash_index_free(&cache->index);
 }
 
 void input_text_cache_put(struct text_cache *cache, uint32_t kind, struct span text, uint32_t value)
@@ -266,5 +266,5 @@ void input_text_cache_put(struct text_cache *cache, uint32_t kind, struct span t
     cache->entries[cache->count++] =
         (struct cache_entry){cache->bytes.size, text.size, kind, value};
     buffer_put(&cache->bytes, text.at, text.size);
-    id_index_add(&cache->index, hash(kind, text), cache->count);
+    hash_index_add(&cache->index, hash(kind, text), cache->count);
 }

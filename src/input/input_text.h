@@ -14,34 +14,34 @@
 struct input_text;
 
 /* Takes over `fd`, even on failure, and reads the file from its start. `name` is for messages. */
-struct input_text *text_open(int fd, const char *name, struct error *error);
-void text_close(struct input_text *text);
+struct input_text *input_text_open(int fd, const char *name, struct error *error);
+void input_text_close(struct input_text *text);
 /* Go back to the first line. */
-int text_rewind(struct input_text *text, struct error *error);
+int input_text_rewind(struct input_text *text, struct error *error);
 
 /* Read the next line, without its end, into *line. Returns 1, 0 at the end of the file, or -1 with
  * error, also if the file ends within a line. The line is valid until the next call. */
-int text_line(struct input_text *text, struct span *line, struct error *error);
+int input_text_line(struct input_text *text, struct span *line, struct error *error);
 /* The first byte of the next line, or -1 at the end of the file. -1 also if the file can't be read;
- * then text_line() returns the error. */
-int text_peek(struct input_text *text);
+ * then input_text_line() returns the error. */
+int input_text_peek(struct input_text *text);
 
 /* Keep all lines that are read from here on in memory, adjacent and with their ends... */
-void text_keep(struct input_text *text);
+void input_text_keep(struct input_text *text);
 /* ...until this call, which returns all of them. Valid until the next call. */
-struct span text_kept(struct input_text *text);
+struct span input_text_kept(struct input_text *text);
 
 /* Return the bytes of the file that were read, before decompressing. */
 uint64_t input_text_bytes(const struct input_text *text);
 
-const char *text_name(const struct input_text *text);
+const char *input_text_name(const struct input_text *text);
 /* The number of the line that was read last, from 1 on. */
-uint64_t text_line_number(const struct input_text *text);
+uint64_t input_text_line_number(const struct input_text *text);
 
 /* Set the error "NAME: line 12: ...", and return -1. `back`: how many lines before the one that was
  * read last. */
-int text_fail(const struct input_text *text, uint64_t back, struct error *error, const char *format,
-              ...) __attribute__((format(printf, 4, 5)));
+int input_text_fail(const struct input_text *text, uint64_t back, struct error *error,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /*
  * Remembers the number of a text for its next occurrence. A full cache forgets everything.

@@ -29,7 +29,7 @@ static const char *unescaped(struct import *import, struct span value)
     struct buffer text = {0};
     const char *result;
 
-    unescape_put(&text, value.at, value.size);
+    encode_undo_escapes(&text, value.at, value.size);
     result = import_text(import, (struct span){text.data, text.size});
     buffer_free(&text);
     return result;
@@ -62,7 +62,7 @@ static void take_weight(struct perf_header *header, struct span value, struct im
     name = import_text(import, (struct span){value.at, (size_t)(in - value.at)});
     for (int unit = UNIT_COUNT; unit < UNIT_END; unit++) {
         if (!span_is(span_skip(value, (size_t)(in - value.at) + strlen(separator)),
-                     unit_name((enum unit)unit)))
+                     profile_unit_name((enum unit)unit)))
             continue;
         header->weight = (struct span){name, strlen(name)};
         header->unit = (enum unit)unit;
@@ -121,9 +121,9 @@ static void take_count(struct span line, struct import *import)
     for (int i = 0; i < LOSS_COUNT; i++) {
         struct span rest = line;
 
-        if (!span_begins(line, loss_name(i)))
+        if (!span_begins(line, profile_loss_name(i)))
             continue;
-        rest = span_after_blank(span_skip(rest, strlen(loss_name(i))));
+        rest = span_after_blank(span_skip(rest, strlen(profile_loss_name(i))));
         if (span_take_number(&rest, UINT64_MAX, &count) && !rest.size)
             totals->losses[i] = count;
     }

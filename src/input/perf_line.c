@@ -185,7 +185,7 @@ static const char *flame_prof_event(struct span line, struct perf_event_line *ev
     return problem;
 }
 
-const char *perf_event_line(struct span line, struct perf_event_line *ret_event)
+const char *perf_line_event(struct span line, struct perf_event_line *ret_event)
 {
     struct span text = span_after_blank(line);
     const char *problem = named_event(text, ret_event);
@@ -224,7 +224,7 @@ static struct span split_module(struct span text, struct span *ret_module)
     return text;
 }
 
-bool perf_frame_line(struct span line, struct perf_frame_line *ret_frame)
+bool perf_line_frame(struct span line, struct perf_frame_line *ret_frame)
 {
     struct span text = span_after_blank(line);
 

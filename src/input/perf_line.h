@@ -26,7 +26,7 @@ struct perf_event_line {
 };
 
 /* Parse an event line. Returns NULL, or what is wrong with the line. */
-const char *perf_event_line(struct span line, struct perf_event_line *ret_event);
+const char *perf_line_event(struct span line, struct perf_event_line *ret_event);
 
 struct perf_frame_line {
     uint64_t address;
@@ -35,4 +35,4 @@ struct perf_frame_line {
 };
 
 /* True if the line is a frame. */
-bool perf_frame_line(struct span line, struct perf_frame_line *ret_frame);
+bool perf_line_frame(struct span line, struct perf_frame_line *ret_frame);

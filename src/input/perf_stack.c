@@ -83,7 +83,7 @@ static module_id module_named(struct perf_stacks *stacks, struct span path)
 static struct span unescaped(struct perf_stacks *stacks, struct span text)
 {
     stacks->scratch.size = 0;
-    unescape_put(&stacks->scratch, text.at, text.size);
+    encode_undo_escapes(&stacks->scratch, text.at, text.size);
     return (struct span){stacks->scratch.data, stacks->scratch.size};
 }
 
@@ -240,7 +240,7 @@ static bool push_line(struct perf_stacks *stacks, struct span text, bool java)
         push_id(stacks, known);
         return true;
     }
-    if (!perf_frame_line(text, &line))
+    if (!perf_line_frame(text, &line))
         return false;
     if (stacks->own)
         push_own(stacks, &line);

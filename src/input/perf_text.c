@@ -85,7 +85,7 @@ static char *event_name(const struct perf_text *perf, struct span event)
 
     if (!perf->header.own)
         return xstrndup(event.at, event.size);
-    unescape_put(&name, event.at, event.size);
+    encode_undo_escapes(&name, event.at, event.size);
     buffer_byte(&name, '\0');
     return name.data;
 }
@@ -107,8 +107,9 @@ static int add_event(struct perf_text *perf, char *name, bool has_period, struct
     if (!name[0] || seen->count == EVENTS_MOST) {
         free(name);
         return seen->count == EVENTS_MOST
-                   ? text_fail(perf->text, 0, error, "there are more than %d events", EVENTS_MOST)
-                   : text_fail(perf->text, 0, error, "the event has no name");
+                   ? input_text_fail(perf->text, 0, error, "there are more than %d events",
+                                     EVENTS_MOST)
+                   : input_text_fail(perf->text, 0, error, "the event has no name");
     }
     seen->list[seen->count] = (struct seen_event){name, has_period};
     perf->again = perf->import.writer != NULL;
@@ -158,7 +159,7 @@ static thread_id take_thread(struct perf_text *perf, const struct perf_event_lin
 static uint8_t status_named(struct span name)
 {
     for (int status = STATUS_NONE + 1; status < STATUS_COUNT; status++)
-        if (span_is(name, process_status_name((enum process_status)status)))
+        if (span_is(name, profile_status_name((enum process_status)status)))
             return (uint8_t)status;
     return STATUS_NONE;
 }
@@ -228,20 +229,20 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
     uint64_t bad, lines;
     int next;
 
-    if (perf_frame_line(line->rest, &frame) && frame.module.size) {
+    if (perf_line_frame(line->rest, &frame) && frame.module.size) {
         text = line->rest;
     } else if (!line->alone) {
-        text_keep(perf->text);
-        while ((next = text_peek(perf->text)) == ' ' || next == '\t')
-            if (text_line(perf->text, &own_line, error) < 0)
+        input_text_keep(perf->text);
+        while ((next = input_text_peek(perf->text)) == ' ' || next == '\t')
+            if (input_text_line(perf->text, &own_line, error) < 0)
                 return -1;
-        text = text_kept(perf->text);
+        text = input_text_kept(perf->text);
     }
-    lines = text_line_number(perf->text) - perf->event_line;
+    lines = input_text_line_number(perf->text) - perf->event_line;
     bad = perf_stacks_read(perf->stacks, text, comm, &stack);
     if (bad)
-        return text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
-                         "this is not a frame (ADDRESS SYMBOL (MODULE))");
+        return input_text_fail(perf->text, lines < bad ? 0 : lines - bad, error,
+                               "this is not a frame (ADDRESS SYMBOL (MODULE))");
     if (import_frames(&perf->import, perf->text, stack.frames, error))
         return -1;
     perf->import.totals.unknown_native_frames += stack.unresolved;
@@ -252,11 +253,12 @@ static int take_stack(struct perf_text *perf, const struct perf_event_line *line
 static int check_time(struct perf_text *perf, uint64_t time, struct error *error)
 {
     if (perf->newest > REORDER_NS && time < perf->newest - REORDER_NS)
-        return text_fail(perf->text, 0, error,
-                         "time goes back from %" PRIu64 ".%06u to %" PRIu64
-                         ".%06u s; give several files as several arguments instead of joining them",
-                         perf->newest / 1000000000, (unsigned)(perf->newest % 1000000000 / 1000),
-                         time / 1000000000, (unsigned)(time % 1000000000 / 1000));
+        return input_text_fail(
+            perf->text, 0, error,
+            "time goes back from %" PRIu64 ".%06u to %" PRIu64
+            ".%06u s; give several files as several arguments instead of joining them",
+            perf->newest / 1000000000, (unsigned)(perf->newest % 1000000000 / 1000),
+            time / 1000000000, (unsigned)(time % 1000000000 / 1000));
     if (perf->newest < time)
         perf->newest = time;
     return 0;
@@ -274,12 +276,12 @@ static int take_sample(struct perf_text *perf, struct span text, struct error *e
 {
     struct perf_event_line line;
     struct sample sample = {.flags = SAMPLE_NAMED};
-    const char *problem = perf_event_line(text, &line);
+    const char *problem = perf_line_event(text, &line);
     string_id comm;
 
     if (problem)
-        return text_fail(perf->text, 0, error, "%s", problem);
-    perf->event_line = text_line_number(perf->text);
+        return input_text_fail(perf->text, 0, error, "%s", problem);
+    perf->event_line = input_text_line_number(perf->text);
     if (!perf->stacks)
         begin_samples(perf);
     if (check_time(perf, line.time, error) || take_event(perf, &line, &sample.event, error))
@@ -307,7 +309,7 @@ static int read_lines(struct perf_text *perf, struct error *error)
     struct span line;
     int got = 0, failed = 0;
 
-    while (!failed && !perf->again && (got = text_line(perf->text, &line, error)) > 0) {
+    while (!failed && !perf->again && (got = input_text_line(perf->text, &line, error)) > 0) {
         if (line.size && line.at[0] == '#')
             perf_header_take(&perf->header, line, &perf->import);
         else if (line.size)
@@ -319,10 +321,11 @@ static int read_lines(struct perf_text *perf, struct error *error)
 /* Read the whole text with the events that are known. */
 static int read_once(struct perf_text *perf, struct error *error)
 {
-    if (text_rewind(perf->text, error) || read_lines(perf, error) || perf->again)
+    if (input_text_rewind(perf->text, error) || read_lines(perf, error) || perf->again)
         return -1;
     if (!perf->import.writer)
-        return error_set(error, ERROR_NO_SAMPLES, "%s: it has no samples", text_name(perf->text));
+        return error_set(error, ERROR_NO_SAMPLES, "%s: it has no samples",
+                         input_text_name(perf->text));
     return import_finish(&perf->import, error);
 }
 
@@ -332,7 +335,7 @@ static int read_with(struct input_text *text, struct seen_events *seen, const ch
     struct perf_text perf = {
         .text = text,
         .seen = seen,
-        .import = import_new(directory, text_name(text)),
+        .import = import_new(directory, input_text_name(text)),
         .who = input_text_cache_new(WHO_TEXT_MAX),
     };
     int fd = read_once(&perf, error);

@@ -119,7 +119,7 @@ static int find_patiently(const char *root, const char *path)
     int fd, code;
 
     *search = (struct library_search){.root = root ? xstrdup(root) : NULL, .path = xstrdup(path)};
-    if (!open_patiently(find_file, drop_search, search, &fd))
+    if (!patient_open(find_file, drop_search, search, &fd))
         return -1;
     code = search->code;
     drop_search(search);

@@ -113,7 +113,7 @@ static int open_candidate(const char *root, const char *path, const uint32_t *ch
                                     .path = xstrdup(path),
                                     .has_checksum = checksum != NULL,
                                     .checksum = checksum ? *checksum : 0};
-    if (open_patiently(find_readable, drop_candidate, candidate, &fd)) {
+    if (patient_open(find_readable, drop_candidate, candidate, &fd)) {
         *ret_exists = fd >= 0 || candidate->is_other;
         drop_candidate(candidate);
         return fd;
@@ -280,7 +280,7 @@ static void read_os_release(void *work)
 
     if (fd < 0)
         return;
-    read_at(fd, 0, release->text, OS_RELEASE_MAX);
+    files_read_at(fd, 0, release->text, OS_RELEASE_MAX);
     close(fd);
 }
 
@@ -297,7 +297,7 @@ static const char *package_of(const struct elf_file *file)
         return NULL;
     release = xcalloc(1, sizeof(*release));
     snprintf(release->root, sizeof(release->root), "%s", file->root);
-    if (run_patiently(read_os_release, free, release)) {
+    if (patience_run(read_os_release, free, release)) {
         package = debug_file_package_of_release(release->text);
         free(release);
     } else if (errno == EBUSY) {

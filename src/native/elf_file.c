@@ -120,7 +120,7 @@ static int find_mapped_patiently(pid_t pid, const char *root, const struct mappi
     snprintf(finding->root, sizeof(finding->root), "%s", root);
     finding->mapping = *mapping;
     finding->mapping.path = finding->path = xstrdup(mapping->path);
-    if (open_patiently(find_mapped, drop_finding, finding, &fd)) {
+    if (patient_open(find_mapped, drop_finding, finding, &fd)) {
         drop_finding(finding);
         errno = fd < 0 ? ENOENT : 0;
     }
@@ -226,7 +226,7 @@ struct elf_file *elf_file_of_image(struct parser *parser, const void *image, siz
     int fd = memfd_create("image", MFD_CLOEXEC);
     struct elf_file *file = NULL;
 
-    if (fd >= 0 && write_all(fd, image, size) != 0) {
+    if (fd >= 0 && files_write_all(fd, image, size) != 0) {
         close(fd);
         return NULL;
     }

@@ -105,7 +105,7 @@ static void read_list(struct mapped_ranges *ranges, uint64_t now)
     reading->pid = ranges->pid;
     free(ranges->list.of);
     ranges->list = (struct range_list){0};
-    if (run_patiently(read_maps, drop_reading, reading)) {
+    if (patience_run(read_maps, drop_reading, reading)) {
         ranges->list = reading->list;
         free(reading);
     }

@@ -156,7 +156,7 @@ static struct mapping_list read_list(pid_t pid)
     struct mapping_list list;
 
     read->pid = pid;
-    if (!run_patiently(read_maps, drop_list_read, read))
+    if (!patience_run(read_maps, drop_list_read, read))
         return (struct mapping_list){0};
     list = read->list;
     errno = read->code;
@@ -172,7 +172,7 @@ static bool same_mapping(const struct mapping *a, const struct mapping *b)
 }
 
 /* Keep the files of mappings that still exist. */
-static void profile_remap_over(const struct mapping_list *from, struct mapping_list *to)
+static void keep_opened(const struct mapping_list *from, struct mapping_list *to)
 {
     int old = 0;
 
@@ -202,7 +202,7 @@ static bool reread(struct mappings *mappings)
         mappings->memory->is_held |= errno == EBUSY && !stop_is_overdue();
         return false;
     }
-    profile_remap_over(&mappings->list, &list);
+    keep_opened(&mappings->list, &list);
     list_free(&mappings->list);
     mappings->list = list;
     return true;

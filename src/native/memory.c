@@ -65,7 +65,7 @@ static bool has(const struct read_cache *cache, uint64_t address, size_t size)
            address - cache->address <= NEARBY_BYTES - size;
 }
 
-bool read_cache_read(struct read_cache *cache, uint64_t address, void *buffer, size_t size)
+bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer, size_t size)
 {
     uint64_t start = address & ~(uint64_t)(NEARBY_BYTES - 1);
 

@@ -108,4 +108,4 @@ static inline void read_cache_init(struct read_cache *cache, struct memory *memo
 }
 
 /* As memory_read(). */
-bool read_cache_read(struct read_cache *cache, uint64_t address, void *buffer, size_t size);
+bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer, size_t size);

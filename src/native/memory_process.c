@@ -312,7 +312,7 @@ static void read_patiently(struct process_memory *process, struct memory_span *s
 
     for (size_t i = 0; i < count; i++)
         spans[i].is_read = false;
-    if (!run_patiently(run, drop, read)) {
+    if (!patience_run(run, drop, read)) {
         if (errno != EBUSY)
             return;
         process->memory.is_held = !stop_is_overdue();

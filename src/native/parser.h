@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The parser of ELF files and machine code. It is a process of its own without any rights, because
- * what it parses is hostile and the libraries that do it are large: it has no capabilities, opens
- * no files, and can only read the descriptors that it is given. Each VM has a parser for itself, so
- * that its files can't harm what is known of others.
+ * the files may be hostile and the libraries that parse them are large: the process has no
+ * capabilities, opens no files, and can only read the descriptors that it is given. Each VM has its
+ * own parser, so that its files can't harm what is known of other VMs.
  *
  * If a file or code makes the parser crash, use all its memory, or hang, the parser is started
  * again, and the file or code counts as one that can't be read.

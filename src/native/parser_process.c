@@ -151,12 +151,12 @@ static void begin(int socket)
 
 static bool give_up_rights(void)
 {
-    uint64_t memory = own_memory(OWN_DATA) + MEMORY_MAX;
+    uint64_t memory = own_limits_memory(OWN_DATA) + MEMORY_MAX;
 
-    own_limit(RLIMIT_NOFILE, FILES_MAX);
-    own_limit(RLIMIT_CORE, 0);
+    own_limits_set(RLIMIT_NOFILE, FILES_MAX);
+    own_limits_set(RLIMIT_CORE, 0);
     if (!CALL_FILTER_IS_MISSING)
-        own_limit(RLIMIT_DATA, memory);
+        own_limits_set(RLIMIT_DATA, memory);
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_DUMPABLE, 0) == 0 &&
            capabilities_keep(0) == 0 && call_filter_parse_only() == 0;
 }

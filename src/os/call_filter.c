@@ -3,12 +3,14 @@
 
 #include <asm/ioctls.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -94,19 +96,27 @@ static const int open_files[] = {
     SYS_getcpu,
 };
 
-/* To open, rename and remove files too, and to wait for a child. */
-static const int files_only[] = {
-    SYS_openat,     SYS_openat2,   SYS_close_range,  SYS_flock,           SYS_statx,
-    SYS_statfs,     SYS_faccessat, SYS_faccessat2,   SYS_readlinkat,      SYS_getcwd,
-    SYS_getdents64, SYS_renameat,  SYS_renameat2,    SYS_unlinkat,        SYS_linkat,
-    SYS_symlinkat,  SYS_mkdirat,   SYS_fchmod,       SYS_fchmodat,        SYS_fchown,
-    SYS_fchownat,   SYS_utimensat, SYS_memfd_create, SYS_umask,           SYS_pipe2,
+/* To look at files and folders by name, and to wait for a child. The flags of openat2() are in
+ * memory, where a filter can't see them. */
+static const int look_at_files[] = {
+    SYS_openat2,      SYS_close_range, SYS_flock,      SYS_statx,    SYS_statfs,
+    SYS_faccessat,    SYS_faccessat2,  SYS_readlinkat, SYS_getcwd,   SYS_getdents64,
+    SYS_memfd_create,
 #ifdef SYS_open
-    SYS_open,       SYS_stat,      SYS_lstat,        SYS_access,          SYS_readlink,
-    SYS_rename,     SYS_unlink,    SYS_link,         SYS_mkdir,           SYS_chmod,
-    SYS_pipe,
+    SYS_stat,         SYS_lstat,       SYS_access,     SYS_readlink, SYS_pipe,
 #endif
-    SYS_getgroups,  SYS_capget,    SYS_wait4,        SYS_set_robust_list, SYS_rseq,
+    SYS_pipe2,        SYS_getgroups,   SYS_capget,     SYS_wait4,    SYS_set_robust_list,
+    SYS_rseq,
+};
+
+/* To open files for writing too, to rename and to remove them. */
+static const int change_files[] = {
+    SYS_openat,  SYS_renameat, SYS_renameat2, SYS_unlinkat, SYS_linkat,   SYS_symlinkat,
+    SYS_mkdirat, SYS_fchmod,   SYS_fchmodat,  SYS_fchown,   SYS_fchownat, SYS_utimensat,
+    SYS_umask,
+#ifdef SYS_open
+    SYS_open,    SYS_rename,   SYS_unlink,    SYS_link,     SYS_mkdir,    SYS_chmod,
+#endif
 };
 
 /* Threads, processes without a program of their own, and what they give up and pass on. */
@@ -115,13 +125,47 @@ static const int children[] = {
     SYS_seccomp, SYS_socketpair, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom,
 };
 
-#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
-enum {
-    ROOM = (LENGTH(always) + LENGTH(open_files) + LENGTH(files_only) + LENGTH(children)) * 2 + 64
+/* To use connections. allow_network() permits socket() and socketpair() for some families only. */
+static const int network[] = {
+    SYS_connect,
+    SYS_accept4,
+    SYS_getsockname,
+    SYS_getpeername,
+    SYS_getsockopt,
+    SYS_setsockopt,
+    SYS_sendto,
+    SYS_sendmmsg,
+    SYS_recvmmsg,
+    SYS_shutdown,
+    SYS_epoll_create1,
+    SYS_epoll_ctl,
+    SYS_epoll_pwait,
+    SYS_eventfd2,
+    SYS_rt_sigtimedwait,
+    SYS_landlock_create_ruleset,
+    SYS_landlock_add_rule,
+    SYS_landlock_restrict_self,
+#ifdef SYS_epoll_wait
+    SYS_epoll_wait,
+    SYS_epoll_create,
+    SYS_fork,
+#endif
 };
 
-/* Each level permits what those before it permit. */
-enum level { PARSE_ONLY, OPEN_FILES, FILES_ONLY, FILES_AND_CHILDREN };
+/* Flags of open() that make, empty or write a file. */
+enum { OPEN_TO_WRITE = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | (O_TMPFILE & ~O_DIRECTORY) };
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+enum {
+    ROOM = (LENGTH(always) + LENGTH(open_files) + LENGTH(look_at_files) + LENGTH(change_files) +
+            LENGTH(children) + LENGTH(network)) *
+               2 +
+           96
+};
+
+/* Each level permits what those before it permit, but READ_FILES_AND_CHILDREN opens no file to
+ * write it. */
+enum level { PARSE_ONLY, OPEN_FILES, FILES_ONLY, READ_FILES_AND_CHILDREN, NETWORK };
 
 struct filter {
     struct sock_filter code[ROOM];
@@ -175,12 +219,38 @@ static void allow_without(struct filter *filter, int call, int argument, uint32_
     refuse(filter);
 }
 
+/* Allow a call if the low half of its argument is one of some values. */
+static void allow_with_any(struct filter *filter, int call, int argument, const uint32_t *values,
+                           uint8_t count)
+{
+    unless_equal(filter, (uint32_t)call, (uint8_t)(2 * count + 2));
+    load(filter, offsetof(struct seccomp_data, args[argument]));
+    for (uint8_t i = 0; i < count; i++) {
+        unless_equal(filter, values[i], 1);
+        give(filter, SECCOMP_RET_ALLOW);
+    }
+    refuse(filter);
+}
+
 static void allow(struct filter *filter, const int *calls, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         unless_equal(filter, (uint32_t)calls[i], 1);
         give(filter, SECCOMP_RET_ALLOW);
     }
+}
+
+/* A socketpair of datagrams could be connected to the socket file of a service. The resolver of
+ * names asks the kernel for addresses (AF_NETLINK), and for the bytes that wait (FIONREAD). */
+static void allow_network(struct filter *filter)
+{
+    static const uint32_t families[] = {AF_INET, AF_INET6, AF_NETLINK};
+    static const uint32_t controls[] = {TCGETS, FIONREAD, FIONBIO};
+
+    allow_without(filter, SYS_socketpair, 1, SOCK_DGRAM | 4);
+    allow_with_any(filter, SYS_socket, 0, families, LENGTH(families));
+    allow_with_any(filter, SYS_ioctl, 1, controls, LENGTH(controls));
+    allow(filter, network, LENGTH(network));
 }
 
 static void make(struct filter *filter, enum level level)
@@ -194,9 +264,19 @@ static void make(struct filter *filter, enum level level)
     if (level >= OPEN_FILES)
         allow(filter, open_files, LENGTH(open_files));
     if (level >= FILES_ONLY)
-        allow(filter, files_only, LENGTH(files_only));
-    if (level >= FILES_AND_CHILDREN)
+        allow(filter, look_at_files, LENGTH(look_at_files));
+    if (level == FILES_ONLY || level == NETWORK)
+        allow(filter, change_files, LENGTH(change_files));
+    if (level == NETWORK)
+        allow_network(filter);
+    if (level >= READ_FILES_AND_CHILDREN)
         allow(filter, children, LENGTH(children));
+    if (level == READ_FILES_AND_CHILDREN) {
+        allow_without(filter, SYS_openat, 2, OPEN_TO_WRITE);
+#ifdef SYS_open
+        allow_without(filter, SYS_open, 1, OPEN_TO_WRITE);
+#endif
+    }
     allow_without(filter, SYS_mmap, 2, PROT_EXEC);
     allow_without(filter, SYS_mprotect, 2, PROT_EXEC);
     if (level >= OPEN_FILES) {
@@ -233,9 +313,14 @@ int call_filter_open_files(void)
     return install(OPEN_FILES);
 }
 
-int call_filter_files_and_children(void)
+int call_filter_read_files_and_children(void)
 {
-    return install(FILES_AND_CHILDREN);
+    return install(READ_FILES_AND_CHILDREN);
+}
+
+int call_filter_network(void)
+{
+    return install(NETWORK);
 }
 
 int call_filter_parse_only(void)

@@ -17,9 +17,16 @@ int call_filter_files_only(void);
 
 /* The same without opening, renaming and removing files, or changing their attributes. */
 int call_filter_open_files(void);
-/* The same, but it can also start threads and processes, which the filter holds for too, signal
- * them, and talk to them. */
-int call_filter_files_and_children(void);
+
+/* The same, but it can also open files to read them, start threads and processes, which the filter
+ * holds for too, signal them, and talk to them. It does not see whether openat2() opens a file to
+ * write it: a fence must (os/file_fence.h). */
+int call_filter_read_files_and_children(void);
+
+/* The same, but it can also make connections of the network (IPv4, IPv6), serve those of open
+ * sockets, and fence itself and its children in further. It reaches no Unix socket but those that
+ * are open. */
+int call_filter_network(void);
 
 /* From now on this process can only read open files, send and receive by open sockets, use memory,
  * and end. Otherwise like call_filter_files_only(). */

@@ -13,7 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/call_filter.h"
 #include "os/child.h"
 #include "os/own_limits.h"
 #include "os/privileges.h"
@@ -27,20 +26,12 @@ enum { OUT_OF_MEMORY = 125 };
  * lower limit already. */
 static uint64_t memory_room(uint64_t wanted)
 {
-    uint64_t has = own_memory(OWN_ADDRESS_SPACE);
+    uint64_t has = own_limits_memory(OWN_ADDRESS_SPACE);
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur < has)
         return wanted;
     return limit.rlim_cur - has < wanted ? limit.rlim_cur - has : wanted;
-}
-
-static void limit_memory(uint64_t more)
-{
-    uint64_t has = own_memory(OWN_ADDRESS_SPACE);
-
-    if (!CALL_FILTER_IS_MISSING && has)
-        own_limit(RLIMIT_AS, has + more);
 }
 
 /* ---- the process ---- */
@@ -81,7 +72,7 @@ static noreturn void run_here(const struct confined_work *work, pid_t parent, in
     pthread_sigmask(SIG_SETMASK, signals, NULL);
     file_broker_ask_through(socket);
     alloc_fail_by(end_without_memory);
-    limit_memory(memory_room(work->memory));
+    own_limits_set_room(memory_room(work->memory));
     tzset(); /* reads files */
     privileges_confine();
     code = work->run(work->context);

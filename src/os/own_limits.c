@@ -6,7 +6,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-uint64_t own_memory(enum own_memory kind)
+#include "os/call_filter.h"
+
+uint64_t own_limits_memory(enum own_memory kind)
 {
     char text[128] = "", *at = text;
     unsigned long pages = 0;
@@ -20,7 +22,15 @@ uint64_t own_memory(enum own_memory kind)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-void own_limit(int resource, uint64_t value)
+void own_limits_set(int resource, uint64_t value)
 {
     setrlimit(resource, &(struct rlimit){value, value});
+}
+
+void own_limits_set_room(uint64_t bytes)
+{
+    uint64_t has = own_limits_memory(OWN_ADDRESS_SPACE);
+
+    if (!CALL_FILTER_IS_MISSING && has)
+        own_limits_set(RLIMIT_AS, has + bytes);
 }

@@ -11,7 +11,11 @@ enum own_memory {
 };
 
 /* Return the bytes that this process has; 0 if they can't be read. */
-uint64_t own_memory(enum own_memory kind);
+uint64_t own_limits_memory(enum own_memory kind);
 
 /* Set both the soft and the hard limit. */
-void own_limit(int resource, uint64_t value);
+void own_limits_set(int resource, uint64_t value);
+
+/* Let this process take at most so many bytes of address space beyond those that it has. A build
+ * with sanitizers gets no limit: they reserve terabytes. */
+void own_limits_set_room(uint64_t bytes);

@@ -178,8 +178,8 @@ unsigned int patience_left(void)
     return atomic_load(&left);
 }
 
-bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
-                        void (*drop)(void *work), void *work)
+bool patience_run_with(const int *kept, size_t count, void (*run)(void *work),
+                       void (*drop)(void *work), void *work)
 {
     struct task *task;
     pthread_t thread;
@@ -207,7 +207,7 @@ bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
     return false;
 }
 
-bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work)
+bool patience_run(void (*run)(void *work), void (*drop)(void *work), void *work)
 {
-    return run_patiently_with(NULL, 0, run, drop, work);
+    return patience_run_with(NULL, 0, run, drop, work);
 }

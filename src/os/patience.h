@@ -16,7 +16,7 @@
  * `drop(work)` should `run` return. False with errno EAGAIN, and with `drop` called, if no thread
  * can be started. It takes too long if it hangs in one wait (os/thread_wait.h): the first for a
  * second, all later ones for a quarter, because each delays all other work. */
-bool run_patiently(void (*run)(void *work), void (*drop)(void *work), void *work);
+bool patience_run(void (*run)(void *work), void (*drop)(void *work), void *work);
 
 /* Return the number of processes that are left behind now. */
 unsigned int patience_left(void);
@@ -25,8 +25,8 @@ enum { PATIENCE_KEPT_MAX = 2 };
 
 /* The same for a `run` that uses `count` descriptors, at most PATIENCE_KEPT_MAX. It must close none
  * of them. They should be of a kind whose close() asks no server: O_PATH, a socket. */
-bool run_patiently_with(const int *kept, size_t count, void (*run)(void *work),
-                        void (*drop)(void *work), void *work);
+bool patience_run_with(const int *kept, size_t count, void (*run)(void *work),
+                       void (*drop)(void *work), void *work);
 
 /* From now on the caller does the work itself, and waits however long it takes: this process may
  * start no other (os/call_filter.h). */

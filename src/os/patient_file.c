@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -13,47 +12,17 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "os/call_filter.h"
 #include "os/capabilities.h"
 #include "os/child.h"
 #include "os/descriptors.h"
+#include "os/local_disk.h"
 #include "os/patient_open.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/files.h"
-
-/* Not in linux/magic.h of every kernel. */
-#define MAGIC_BCACHEFS 0xca451a4e
-#define MAGIC_EXFAT    0x2011bab0
-#define MAGIC_NTFS     0x7366746e
-#define MAGIC_XFS      0x58465342
-#define MAGIC_ZFS      0x2fc12fc1
-
-/* File systems of this machine's disks and memory (statfs(2)). Their files always answer. */
-static const uint32_t local_types[] = {
-    BTRFS_SUPER_MAGIC,
-    EROFS_SUPER_MAGIC_V1,
-    EXT4_SUPER_MAGIC,
-    F2FS_SUPER_MAGIC,
-    HUGETLBFS_MAGIC,
-    ISOFS_SUPER_MAGIC,
-    MAGIC_BCACHEFS,
-    MAGIC_EXFAT,
-    MAGIC_NTFS,
-    MAGIC_XFS,
-    MAGIC_ZFS,
-    MSDOS_SUPER_MAGIC,
-    OVERLAYFS_SUPER_MAGIC,
-    PIPEFS_MAGIC,
-    PROC_SUPER_MAGIC,
-    RAMFS_MAGIC,
-    SQUASHFS_MAGIC,
-    SYSFS_MAGIC,
-    TMPFS_MAGIC,
-};
 
 enum {
     BLOCK = 1 << 16,
@@ -168,18 +137,6 @@ static bool is_input(mode_t mode, bool pipes)
     return S_ISREG(mode) || S_ISDIR(mode) || (pipes && S_ISFIFO(mode));
 }
 
-static bool is_local(int fd)
-{
-    struct statfs status;
-
-    if (fstatfs(fd, &status))
-        return false;
-    for (size_t i = 0; i < sizeof(local_types) / sizeof(*local_types); i++)
-        if ((uint32_t)status.f_type == local_types[i])
-            return true;
-    return false;
-}
-
 static int open_named(void *work)
 {
     struct input_opening *opening = work;
@@ -193,7 +150,7 @@ static int open_named(void *work)
     if (!opening->is_refused && (fd < 0 || fstat(fd, &opening->status)))
         opening->code = errno;
     else if (fd >= 0 && is_input(opening->status.st_mode, opening->pipes)) {
-        opening->is_local = S_ISFIFO(opening->status.st_mode) || is_local(fd);
+        opening->is_local = S_ISFIFO(opening->status.st_mode) || local_disk_has(fd);
         return fd;
     } else
         opening->is_refused = true; /* perhaps it was replaced meanwhile */
@@ -253,7 +210,7 @@ struct patient_file *patient_file_open(const char *path, bool pipes, struct erro
     if (is_own_descriptor(path))
         fd = open_named(opening);
     else
-        is_open = open_into_socket(open_named, drop_opening, opening, &socket);
+        is_open = patient_open_into_socket(open_named, drop_opening, opening, &socket);
     result = is_open ? take(file, opening, fd, socket, error)
                      : cannot_read(path, patient_file_problem(errno), error);
     if (is_open)
@@ -339,7 +296,7 @@ size_t patient_file_read(struct patient_file *file, uint64_t offset, void *buffe
 
     errno = 0;
     if (file->fd >= 0)
-        return read_at(file->fd, offset, buffer, size);
+        return files_read_at(file->fd, offset, buffer, size);
     while (done < size) {
         ssize_t got = read_block(file, offset + done, (char *)buffer + done, size - done);
 

@@ -39,7 +39,7 @@ static void drop_opening(void *work)
     free(opening);
 }
 
-/* Let a process open the file. As run_patiently(); *ret_socket becomes a socket with the
+/* Let a process open the file. As patience_run(); *ret_socket becomes a socket with the
  * descriptor, or -1. `kept`: a descriptor that `open_file` uses; -1: none. */
 static bool open_apart(int kept, int (*open_file)(void *work), void (*drop)(void *work), void *work,
                        int *ret_socket)
@@ -53,8 +53,8 @@ static bool open_apart(int kept, int (*open_file)(void *work), void (*drop)(void
         return true; /* nothing hangs */
     opening = xcalloc(1, sizeof(*opening));
     *opening = (struct opening){open_file, drop, work, sockets[1], false};
-    has_ended = run_patiently_with((const int[]){sockets[1], kept}, kept >= 0 ? 2 : 1, run_opening,
-                                   drop_opening, opening);
+    has_ended = patience_run_with((const int[]){sockets[1], kept}, kept >= 0 ? 2 : 1, run_opening,
+                                  drop_opening, opening);
     code = errno;
     if (has_ended) {
         is_open = opening->is_open;
@@ -69,13 +69,13 @@ static bool open_apart(int kept, int (*open_file)(void *work), void (*drop)(void
     return has_ended;
 }
 
-bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
-                      int *ret_socket)
+bool patient_open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                              int *ret_socket)
 {
     return open_apart(-1, open_file, drop, work, ret_socket);
 }
 
-bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
+bool patient_open(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd)
 {
     bool has_ended;
     int socket;
@@ -84,7 +84,7 @@ bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void
         *ret_fd = open_file(work);
         return true;
     }
-    has_ended = open_into_socket(open_file, drop, work, &socket);
+    has_ended = patient_open_into_socket(open_file, drop, work, &socket);
     *ret_fd = -1;
     if (socket >= 0) {
         *ret_fd = descriptor_receive(socket);

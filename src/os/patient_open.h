@@ -11,15 +11,14 @@
 
 #include <stdbool.h>
 
-/* As run_patiently(); *ret_fd becomes the descriptor that `open_file(work)` returns, or -1, also
+/* As patience_run(); *ret_fd becomes the descriptor that `open_file(work)` returns, or -1, also
  * if there is no socket to pass it. It should have O_PATH. */
-bool open_patiently(int (*open_file)(void *work), void (*drop)(void *work), void *work,
-                    int *ret_fd);
+bool patient_open(int (*open_file)(void *work), void (*drop)(void *work), void *work, int *ret_fd);
 
 /* The same for a descriptor that another process is to get: *ret_socket becomes a socket, to be
  * closed, with one message that has it (os/descriptors.h), or -1. */
-bool open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
-                      int *ret_socket);
+bool patient_open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
+                              int *ret_socket);
 
 /* Open the file of `fd`, which can have O_PATH, for reading, and see that it can be read. Return a
  * socket, to be closed, with one message that has its descriptor, for the process that is to read

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A file that is written at a place (util/file_place.h): opened by this process, or by the one that
- * opens files for it (os/file_broker.h). */
+ * opens files for it (os/file_broker.h), or copied there by another (os/courier.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,12 @@ struct placed_file {
     struct file_place place;
     char *temporary; /* its name; NULL: written in place, or published */
     uint32_t id;     /* at the process that has opened it, from 1; 0: this process */
+    int local;       /* what is copied to the place; -1: nothing */
 };
+
+/* Check that the file can be written. *ret_in_place: as placed_file_is_in_place(). Return 0, or -1
+ * with error. */
+int placed_file_check(const char *path, bool *ret_in_place, struct error *error);
 
 /* True if `path` names a device or a pipe, where nothing can be published. */
 bool placed_file_is_in_place(const char *path);

@@ -87,6 +87,12 @@ void privileges_record(bool probes, bool arrivals)
     keep(kept, "record");
 }
 
+void privileges_record_always(void)
+{
+    give_up_new_rights();
+    keep(START | RECORD | FILES, "record with any options");
+}
+
 void privileges_attach(void)
 {
     /* CAP_DAC_READ_SEARCH: code of executables that only their owner may read. CAP_SYS_PTRACE: what
@@ -146,9 +152,12 @@ void privileges_render(struct file_fence *fence)
 
 void privileges_read_files(void)
 {
-    give_up_new_rights();
-    keep(FILES, "read files");
-    say_filter(call_filter_files_and_children());
+    struct file_fence *fence = file_fence_new();
+
+    file_fence_read(fence, "/");
+    close_fence(fence, "no file can be written");
+    keep(CAPABILITY(CAP_DAC_READ_SEARCH), "read files");
+    say_filter(call_filter_read_files_and_children());
 }
 
 /* What libcurl and the resolver of the C library read. */
@@ -164,6 +173,8 @@ static void permit_network_files(struct file_fence *fence)
         "/etc/protocols",
         "/etc/ld.so.cache",
         "/etc/ssl/certs",
+        "/etc/ssl/openssl.cnf",
+        "/etc/gnutls",
         "/etc/pki/tls/certs",
         "/etc/pki/ca-trust",
         "/etc/ca-certificates",
@@ -190,6 +201,11 @@ void privileges_send(struct file_fence *fence)
     close_fence(fence, "only the spool, secrets, and what names and certificates of hosts need can "
                        "be read");
     keep(0, "send profiles");
+}
+
+void privileges_send_only(void)
+{
+    say_filter(call_filter_network());
 }
 
 void privileges_confine(void)

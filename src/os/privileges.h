@@ -20,6 +20,10 @@ void privileges_observe(void);
  * that start later are added, each with a thread that attaches and detaches its probes. */
 void privileges_record(bool probes, bool arrivals);
 
+/* Keep the rights of privileges_observe() and privileges_record() for good, for a process that
+ * begins recordings with other options again and again. */
+void privileges_record_always(void);
+
 /* For the calling thread alone: keep the rights to attach and detach probes of loaded programs. */
 void privileges_attach(void);
 
@@ -34,13 +38,17 @@ void privileges_give_up(void);
  * freed. The fence gets what names and certificates of hosts need. */
 void privileges_send(struct file_fence *fence);
 
+/* After privileges_send(), and after libraries were loaded: the kernel refuses system calls but
+ * those for files, connections of the network, and children that run no program. */
+void privileges_send_only(void);
+
 /* Keep the rights to read foreign files and to write outputs: the capabilities for files, within
  * the fence, which is freed (NULL: everywhere). The kernel refuses system calls that do not concern
  * files. */
 void privileges_render(struct file_fence *fence);
 
-/* The same without a fence, but for a process that also starts processes without rights, which read
- * files that can be anywhere. */
+/* Keep the right to read foreign files, which can be anywhere, and to start processes without
+ * rights that parse them. No file can be written, made, renamed or removed. */
 void privileges_read_files(void);
 
 /* Keep no right at all: no capability, no file to open, no call but those that write open files and

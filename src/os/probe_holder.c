@@ -66,7 +66,7 @@ static void add_link(pid_t pid, pid_t target, const char *descriptor, struct hel
     free(text);
 }
 
-bool process_holds_probes(pid_t pid, pid_t target)
+bool probe_holder_holds(pid_t pid, pid_t target)
 {
     struct held_probes held = {0};
     const struct dirent *entry;
@@ -98,7 +98,7 @@ pid_t probe_holder(pid_t target, char *name, size_t size)
     pid_t found = 0;
 
     for (size_t i = 0; pids && !found && i < count; i++)
-        if (pids[i] != getpid() && process_holds_probes(pids[i], target))
+        if (pids[i] != getpid() && probe_holder_holds(pids[i], target))
             found = pids[i];
     free(pids);
     if (found)

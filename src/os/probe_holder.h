@@ -23,7 +23,7 @@ enum link_use {
 enum link_use probe_holder_use(const char *fdinfo, pid_t target);
 
 /* True if the process may have probes attached to `target`. False if it may not be read. */
-bool process_holds_probes(pid_t pid, pid_t target);
+bool probe_holder_holds(pid_t pid, pid_t target);
 
 /* Find a process, other than this one, that may have probes attached to `target`. Return its pid
  * and write its name; 0 if there is none. */

@@ -302,7 +302,7 @@ static char *own_texts(pid_t pid, const char *file, size_t *size)
 
     texts->pid = pid;
     texts->file = file;
-    if (!run_patiently(read_texts, drop_texts, texts))
+    if (!patience_run(read_texts, drop_texts, texts))
         return NULL;
     text = texts->text;
     used = texts->size;

@@ -11,7 +11,8 @@
 /*
  * Return what is known as a list (util/attribute_list.h), to be freed; "" if nothing is. The names
  * are those of OpenTelemetry's semantic conventions 1.44. Those of OTEL_RESOURCE_ATTRIBUTES come
- * first, apart from those of the pod, if the kubelet's are known. service.name is the first of these that is there:
+ * first, apart from those of the pod, if the kubelet's are known. service.name is the first of
+ * these that is there:
  *
  *   OTEL_SERVICE_NAME           of the environment
  *   service.name                in OTEL_RESOURCE_ATTRIBUTES

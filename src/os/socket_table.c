@@ -114,7 +114,8 @@ static bool parse_unix(const char *line, struct socket_line *parsed)
     return true;
 }
 
-bool socket_line_parse(enum socket_table table, const char *line, struct socket_line *ret_line)
+bool socket_table_parse_line(enum socket_table table, const char *line,
+                             struct socket_line *ret_line)
 {
     struct socket_line parsed = {.inode = 0};
     bool is_tcp = table == SOCKET_TCP || table == SOCKET_TCP6;

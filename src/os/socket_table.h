@@ -34,4 +34,5 @@ const char *socket_table_name(enum socket_table table);
 
 /* Parse a line without its line break. False for the head of the table, and for any other line that
  * is not that of a socket. */
-bool socket_line_parse(enum socket_table table, const char *line, struct socket_line *ret_line);
+bool socket_table_parse_line(enum socket_table table, const char *line,
+                             struct socket_line *ret_line);

@@ -133,7 +133,7 @@ static void read_table(pid_t pid, enum socket_table table, const struct id_index
             break;
         }
         line[strcspn(line, "\n")] = '\0';
-        if (socket_line_parse(table, line, &parsed))
+        if (socket_table_parse_line(table, line, &parsed))
             fill(sockets, by_inode, table, &parsed);
     }
     fclose(file);
@@ -161,11 +161,11 @@ int sockets_read(pid_t pid, struct sockets *sockets, struct error *error)
         return -1;
     for (size_t i = 0; i < sockets->count; i++)
         if (!find_inode(sockets, &by_inode, sockets->list[i].inode))
-            id_index_add(&by_inode, hash_word(sockets->list[i].inode), (uint32_t)i + 1);
+            hash_index_add(&by_inode, hash_word(sockets->list[i].inode), (uint32_t)i + 1);
     for (int table = 0; sockets->count && table < SOCKET_TABLES; table++)
         read_table(pid, (enum socket_table)table, &by_inode, &effort, sockets);
     share(sockets, &by_inode);
-    id_index_free(&by_inode);
+    hash_index_free(&by_inode);
     return 0;
 }
 

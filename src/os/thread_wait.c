@@ -4,32 +4,26 @@
 #include <stdlib.h>
 
 #include "os/procfs.h"
+#include "util/files.h"
 
-/* Read the state of a thread and how often it has waited (proc_pid_status(5)). Return 0 if the
- * thread has ended. */
-static char read_state(pid_t tid, uint64_t *switches)
+/* Take the state of a thread and how often it has waited from its status (proc_pid_status(5)).
+ * Return 0 without a state. */
+static char take_state(const char *text, uint64_t *switches)
 {
-    char *text, state = 0;
     const char *value;
     size_t size;
+    char state = 0;
 
-    text = procfs_read(tid, "status", &size);
-    if (text && (value = procfs_value(text, "State", &size)) && size)
+    if ((value = procfs_value(text, "State", &size)) && size)
         state = *value;
-    value = text ? procfs_value(text, "voluntary_ctxt_switches", &size) : NULL;
+    value = procfs_value(text, "voluntary_ctxt_switches", &size);
     *switches = value ? strtoull(value, NULL, 10) : 0;
-    free(text);
     return state;
 }
 
-unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
+/* A page of a file in user space is waited for in state S. */
+static unsigned int look(struct thread_wait *wait, pid_t tid, char state, uint64_t switches)
 {
-    uint64_t switches;
-    char state = 0;
-
-    if (tid)
-        state = read_state(tid, &switches);
-    /* A page of a file in user space is waited for in state S. */
     if (state != 'D' && state != 'S') {
         *wait = (struct thread_wait){.tid = tid};
         return 0;
@@ -37,4 +31,27 @@ unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
     if (wait->tid != tid || wait->switches != switches)
         *wait = (struct thread_wait){tid, switches, 0};
     return ++wait->looks;
+}
+
+unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid)
+{
+    size_t size;
+    char *text = tid ? procfs_read(tid, "status", &size) : NULL;
+    uint64_t switches = 0;
+    char state = 0;
+
+    if (text)
+        state = take_state(text, &switches);
+    free(text);
+    return look(wait, tid, state, switches);
+}
+
+unsigned int thread_wait_look_at(struct thread_wait *wait, pid_t tid, int status)
+{
+    char text[1 << 13];
+    uint64_t switches = 0;
+    size_t size = files_read_at(status, 0, text, sizeof(text) - 1);
+
+    text[size] = '\0';
+    return look(wait, tid, take_state(text, &switches), switches);
 }

@@ -19,3 +19,6 @@ struct thread_wait {
 /* Look at the thread. Return how many looks in a row, this one included, have found it in one
  * wait: 0 if it is in none. */
 unsigned int thread_wait_look(struct thread_wait *wait, pid_t tid);
+
+/* The same by an open /proc/TID/status. */
+unsigned int thread_wait_look_at(struct thread_wait *wait, pid_t tid, int status);

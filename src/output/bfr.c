@@ -124,7 +124,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
         const struct event_summary *summary = recording_get_summary(recording, id);
 
         if (summary && part->events[id])
-            event_summaries_join(&summaries, part->events[id], &part->remap, summary);
+            summary_join_events(&summaries, part->events[id], &part->remap, summary);
     }
     if (has_cpu(part->profile))
         summary_join_threads(&threads, &part->remap, recording_get_threads(recording), 0);

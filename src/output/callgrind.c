@@ -134,11 +134,11 @@ static void write_all(struct callgrind *callgrind)
     fprintf(file, "# callgrind format\nversion: 1\ncreator: beamflame %s\ncmd: ",
             source->header->version);
     put_text(file, source->header->command);
-    fprintf(file,
-            "positions: line\nevent: %s : %s of %s, in %s\nevents: %s\nsummary: %" PRIu64 "\n",
-            callgrind->weight.name, callgrind->weight.name,
-            profile_text(source->profile, profile_get_event(source->profile, source->event)->name),
-            unit_name(callgrind->weight.unit), callgrind->weight.name, callgrind->graph.total);
+    fprintf(
+        file, "positions: line\nevent: %s : %s of %s, in %s\nevents: %s\nsummary: %" PRIu64 "\n",
+        callgrind->weight.name, callgrind->weight.name,
+        profile_text(source->profile, profile_get_event(source->profile, source->event)->name),
+        profile_unit_name(callgrind->weight.unit), callgrind->weight.name, callgrind->graph.total);
     put_calls(callgrind);
 }
 

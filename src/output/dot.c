@@ -19,7 +19,7 @@
 
 #include "output/graph_sums.h"
 #include "output/number_text.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "output/traffic.h"
 #include "output/weight.h"
 #include "profile/events.h"
@@ -69,7 +69,7 @@ static int dot_sample(void *state, const struct sample *sample, struct error *er
     (void)error;
     if (!edge)
         return 0;
-    part = row_whole_add(&dot->whole, sample, dot->weight.value);
+    part = row_interval_add_whole(&dot->whole, sample, dot->weight.value);
     if (part.value)
         row_cells_add(&dot->cells, edge, &part);
     return 0;
@@ -107,7 +107,7 @@ static uint32_t count_value(const struct dot *dot)
 /* Write the number of an edge, with its interval if the width is this number. */
 static void put_count(const struct dot *dot, uint64_t number, const char *of, double half)
 {
-    const struct estimate_text text = estimate_text(number, half, UNIT_COUNT);
+    const struct estimate_text text = number_text_estimate(number, half, UNIT_COUNT);
 
     put_number(dot->file, number, of);
     if (dot->weight.value == count_value(dot) && text.half.text[0])
@@ -122,13 +122,14 @@ static void put_messages(const struct dot *dot, const uint64_t *values, double h
 
     if (values[MSG_COUNT]) {
         put_count(dot, values[MSG_COUNT], "message", half);
-        fprintf(dot->file, ", %s/s\\n%.1f words each", rate_text(values[MSG_COUNT], seconds).text,
+        fprintf(dot->file, ", %s/s\\n%.1f words each",
+                number_text_rate(values[MSG_COUNT], seconds).text,
                 (double)values[MSG_WORDS] / (double)values[MSG_COUNT]);
         before = "\\n";
     }
     if (values[MSG_RECEIVED]) {
         fprintf(dot->file, "%s%s in the queue", before,
-                amount_text(values[MSG_DELAY] / values[MSG_RECEIVED], UNIT_NS).text);
+                number_text_amount(values[MSG_DELAY] / values[MSG_RECEIVED], UNIT_NS).text);
         before = "\\n";
     }
     if (values[MSG_SIGNALS]) {
@@ -147,16 +148,16 @@ static void put_wakes(const struct dot *dot, const uint64_t *values, double half
         return;
     fputs("woken ", dot->file);
     put_count(dot, count, "time", half);
-    fprintf(dot->file, ", %s/s\\nafter %s", rate_text(count, seconds).text,
-            amount_text((values[SCHED_WAIT] - values[SCHED_DELAY]) / count, UNIT_NS).text);
+    fprintf(dot->file, ", %s/s\\nafter %s", number_text_rate(count, seconds).text,
+            number_text_amount((values[SCHED_WAIT] - values[SCHED_DELAY]) / count, UNIT_NS).text);
     fprintf(dot->file, "\\n%s in the run queue",
-            amount_text(values[SCHED_DELAY] / count, UNIT_NS).text);
+            number_text_amount(values[SCHED_DELAY] / count, UNIT_NS).text);
 }
 
 /* Write "count 1,234 times +- 80, 34 samples". */
 static void put_sure(const struct dot *dot, const struct row *row)
 {
-    const struct estimate_text text = estimate_text(row->value, row->half, dot->weight.unit);
+    const struct estimate_text text = number_text_estimate(row->value, row->half, dot->weight.unit);
 
     fprintf(dot->file, "%s %s%s%s, ", dot->weight.name, text.amount.text,
             text.half.text[0] ? " " : "", text.half.text);
@@ -175,9 +176,9 @@ static void put_counted(const struct dot *dot, struct buffer *line)
         return;
     buffer_format(line, "all %s: %s ", dot->traffic.is_msg ? "messages" : "processes",
                   dot->weight.name);
-    event_sum_text(summary, dot->weight.value, dot->weight.unit, line);
+    summary_text_of_sum(summary, dot->weight.value, dot->weight.unit, line);
     buffer_text(line, " in ");
-    event_hits_text(dot->source.profile, summary, line);
+    summary_text_of_hits(dot->source.profile, summary, line);
 }
 
 /* Write lines: "shop@web-1, pid 4711, OTP 27",
@@ -191,7 +192,7 @@ static void put_title(const struct dot *dot, double seconds, size_t shown, size_
     for (target_id id = 1; id <= profile_counts(profile).targets; id++) {
         if (id > 1)
             buffer_text(&line, "; ");
-        target_text(profile, id, &line);
+        summary_text_of_target(profile, id, &line);
     }
     put_text(dot->file, line.data, line.size);
     fputs("\\n", dot->file);
@@ -369,7 +370,7 @@ static int dot_finish(void *state, const struct recording_totals *totals, struct
     if (totals)
         put_graph(dot, totals);
     traffic_free(&dot->traffic);
-    row_whole_free(&dot->whole);
+    row_interval_free_whole(&dot->whole);
     row_cells_free(&dot->cells);
     free(dot);
     return 0;

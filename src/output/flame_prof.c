@@ -60,7 +60,7 @@ static void write_process(const struct flame_prof *flame_prof, FILE *file,
                        profile_get_process(flame_prof->profile, sample->process)->pid);
     pid += *pid == '<';
     size = strcspn(pid, ">");
-    fprintf(file, "%s\t%.*s", process_status_name(sample->status), (int)size, pid);
+    fprintf(file, "%s\t%.*s", profile_status_name(sample->status), (int)size, pid);
 }
 
 void flame_prof_line(struct flame_prof *flame_prof, FILE *file, const struct sample *sample,

@@ -9,7 +9,7 @@
 static const struct output_format *const formats[] = {OUTPUT_FORMATS(ADDRESS_OF_FORMAT)};
 #define FORMAT_COUNT (sizeof(formats) / sizeof(formats[0]))
 
-size_t output_suffix_of(const struct output_format *format, const char *path)
+size_t output_format_suffix(const struct output_format *format, const char *path)
 {
     size_t size = strlen(path), longest = 0;
 
@@ -28,7 +28,7 @@ const struct output_format *output_format_of(const char *path)
     size_t longest = 0;
 
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        size_t end = output_suffix_of(formats[i], path);
+        size_t end = output_format_suffix(formats[i], path);
 
         if (end <= longest)
             continue;
@@ -46,7 +46,7 @@ const struct output_format *output_format_named(const char *name)
     return NULL;
 }
 
-const char *output_suffixes(void)
+const char *output_format_suffixes(void)
 {
     static char list[256];
 

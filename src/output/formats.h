@@ -30,4 +30,4 @@ extern const struct output_format summary_format;    /* text for the terminal */
 extern const struct output_format stats_json_format; /* for --stats */
 
 /* Return the length of the format's longest suffix that the path ends in, or 0. */
-size_t output_suffix_of(const struct output_format *format, const char *path);
+size_t output_format_suffix(const struct output_format *format, const char *path);

@@ -77,7 +77,7 @@ void graph_sums_make(struct graph_sums *sums, const struct graph_parts *parts,
 
 void graph_sums_free(struct graph_sums *sums)
 {
-    row_whole_free(&sums->whole);
+    row_interval_free_whole(&sums->whole);
     rows_free(&sums->edges);
     rows_free(&sums->sent);
     rows_free(&sums->received);
@@ -93,6 +93,6 @@ struct row graph_sums_row(const struct graph_sums *sums, const struct rows *rows
         return row;
     row.value = sum->value;
     row.samples = sum->samples;
-    row.half = sums->cover.is_known ? row_half(sum, &sums->whole, &sums->cover) : 0;
+    row.half = sums->cover.is_known ? row_interval_half(sum, &sums->whole, &sums->cover) : 0;
     return row;
 }

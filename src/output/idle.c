@@ -29,5 +29,5 @@ void idle_text(const struct output_source *source, const struct recording_totals
 
     if (idle->samples && (!source->event || source->event == source->idle_event))
         buffer_format(text, "%.1f %% of the time is idle: left out, --idle shows it",
-                      percent_of(idle->idle_ns, idle->wall_ns));
+                      number_text_percent(idle->idle_ns, idle->wall_ns));
 }

@@ -63,7 +63,7 @@ static struct number_text scaled_text(uint64_t amount, const struct unit_names *
     return result;
 }
 
-struct number_text amount_text(uint64_t amount, enum unit unit)
+struct number_text number_text_amount(uint64_t amount, enum unit unit)
 {
     const struct unit_names names = names_of(unit);
     struct number_text result = number_text(amount);
@@ -97,10 +97,10 @@ static struct estimate_text scaled_estimate(uint64_t amount, double half,
     return text;
 }
 
-struct estimate_text estimate_text(uint64_t amount, double half, enum unit unit)
+struct estimate_text number_text_estimate(uint64_t amount, double half, enum unit unit)
 {
     const struct unit_names names = names_of(unit);
-    struct estimate_text text = {amount_text(amount, unit), {"+- ?"}};
+    struct estimate_text text = {number_text_amount(amount, unit), {"+- ?"}};
 
     if (isnan(half))
         return text;
@@ -113,7 +113,7 @@ struct estimate_text estimate_text(uint64_t amount, double half, enum unit unit)
     return text;
 }
 
-struct number_text rate_text(uint64_t count, double seconds)
+struct number_text number_text_rate(uint64_t count, double seconds)
 {
     double rate = seconds > 0 ? (double)count / seconds : 0;
     struct number_text result;
@@ -124,7 +124,7 @@ struct number_text rate_text(uint64_t count, double seconds)
     return result;
 }
 
-double percent_of(uint64_t part, uint64_t whole)
+double number_text_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }

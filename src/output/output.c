@@ -109,7 +109,7 @@ static int add(struct outputs *outputs, const struct output_request *request, ev
 
     outputs->list = xreallocarray(outputs->list, outputs->count + 1, sizeof(*outputs->list));
     output = &outputs->list[outputs->count++];
-    *output = (struct output){.format = output_request_format(request),
+    *output = (struct output){.format = output_check_format(request),
                               .request = request,
                               .path = path,
                               .source = outputs->source};
@@ -136,7 +136,7 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
         if (!output_source_selects(&outputs->source, id))
             continue;
         if (add(outputs, request, id,
-                output_file_split_path(request->path, output_request_format(request), name), error))
+                output_file_split_path(request->path, output_check_format(request), name), error))
             return -1;
     }
     return 0;
@@ -160,7 +160,7 @@ static int plan(struct outputs *outputs, struct error *error)
         outputs->changes = metric_changes_new(source->profile, outputs->metric);
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
-        bool one = output_request_format(request)->one_event;
+        bool one = output_check_format(request)->one_event;
         bool split = one && !source->event && !request->event && outputs->events.count > 1;
         event_id event = one && !source->event ? outputs->events.first : source->event;
 
@@ -197,7 +197,7 @@ static int check_amount(const struct outputs *outputs, struct error *error)
 
     if (!view_is_exhausted(outputs->source.view))
         return 0;
-    bytes = recording_offset(outputs->source.recording);
+    bytes = recording_reader_offset(outputs->source.recording);
     return error_set(error, ERROR_FAILED,
                      "the outputs would have more than %" PRIu64 " MB of stacks, from %" PRIu64
                      " bytes of recording: select less, or choose --format bfr or html",
@@ -212,7 +212,8 @@ static int each_sample(void *context, const struct sample *sample, struct error 
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
-    view_allow(outputs->source.view, limits_output(recording_offset(outputs->source.recording)));
+    view_allow(outputs->source.view,
+               limits_output(recording_reader_offset(outputs->source.recording)));
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
     view_note_memory(outputs->source.view, sample);
@@ -271,11 +272,11 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
         const struct output_request *request = &outputs->requests[i];
         struct output *output;
 
-        if (!output_request_format(request)->of_peers || any_begun(outputs, request))
+        if (!output_check_format(request)->of_peers || any_begun(outputs, request))
             continue;
         output = first_of_peers(outputs, request);
         if (!output)
-            return output_no_peers(request->path, ERROR_NO_SAMPLES, error);
+            return output_check_peers(request->path, ERROR_NO_SAMPLES, error);
         if (begin(output, error))
             return -1;
     }
@@ -448,6 +449,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .value = settings->value,
                 .change = settings->change,
                 .no_labels = settings->no_labels,
+                .no_traces = settings->no_traces,
                 .timestamps = settings->timestamps,
                 .keeps_idle = settings->idle || settings->selection.statuses,
                 .selection = &settings->selection,

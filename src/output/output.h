@@ -26,6 +26,7 @@ struct output_settings {
     bool change;       /* the weight is the change of `value`, which is a metric */
     bool idle;         /* show idle processes in graphs of event wall */
     bool no_labels;    /* profiles for services do not say which process ran */
+    bool no_traces;    /* nor for which trace */
     bool timestamps;   /* OpenTelemetry's profiles have the time of each sample */
     struct selection_options selection;
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
@@ -38,8 +39,8 @@ struct output_source {
     struct view *view;
     event_id event; /* the only one that is shown; 0: all that are selected */
     const struct event_choice *events;
-    const char *value;                         /* as in output_settings */
-    bool change, no_labels, timestamps;        /* as in output_settings */
+    const char *value;                             /* as in output_settings */
+    bool change, no_labels, no_traces, timestamps; /* as in output_settings */
     bool keeps_idle;                           /* by options, no graph leaves out idle processes */
     event_id idle_event;                       /* of which graphs leave them out (output/idle.h) */
     const struct selection_options *selection; /* NULL: none */
@@ -96,7 +97,7 @@ const struct output_format *output_format_named(const char *name);
 /* Return the names of all formats for messages: "perf, folded, svg, bfr". The text is static. */
 const char *output_format_names(void);
 /* ".perf, .folded, .svg": the first suffix of each format that has one, in the same way. */
-const char *output_suffixes(void);
+const char *output_format_suffixes(void);
 
 /* Where to write: to `path` ("-" is standard output), or to `file` if that is not NULL, which stays
  * open. If `format` is NULL, the suffix of `path` selects the format. */

@@ -6,7 +6,7 @@
 #include "output/formats.h"
 #include "output/output_file.h"
 
-const struct output_format *output_request_format(const struct output_request *request)
+const struct output_format *output_check_format(const struct output_request *request)
 {
     return request->format ? request->format : output_format_of(request->path);
 }
@@ -18,10 +18,10 @@ int output_check_split(const struct output_request *request, struct error *error
     return error_set(error, ERROR_USAGE,
                      "%s: the recording has several events, and %s holds one: name a file, or "
                      "choose one event with --event",
-                     request->path, output_request_format(request)->name);
+                     request->path, output_check_format(request)->name);
 }
 
-int output_no_peers(const char *path, enum error_code code, struct error *error)
+int output_check_peers(const char *path, enum error_code code, struct error *error)
 {
     return error_set(
         error, code,
@@ -33,7 +33,7 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
                  struct error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct output_format *format = output_request_format(&requests[i]);
+        const struct output_format *format = output_check_format(&requests[i]);
         const char *path = requests[i].path;
 
         if (!format)
@@ -44,7 +44,7 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
         if (format->one_event && events > 1 && output_check_split(&requests[i], error))
             return -1;
         if (format->of_peers && !peers)
-            return output_no_peers(path, ERROR_USAGE, error);
+            return output_check_peers(path, ERROR_USAGE, error);
         if (requests[i].file)
             continue;
         for (size_t j = 0; j < i; j++)
@@ -59,10 +59,11 @@ int output_check(const struct output_request *requests, size_t count, uint32_t e
 bool output_check_path(const struct output_request *requests, size_t count, const char *path)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct output_format *format = output_request_format(&requests[i]);
+        const struct output_format *format = output_check_format(&requests[i]);
 
         if (!strcmp(requests[i].path, path) ||
-            (format && format->one_event && split_path_fits(path, requests[i].path, format)))
+            (format && format->one_event &&
+             output_file_fits_split_path(path, requests[i].path, format)))
             return true;
     }
     return false;

@@ -66,40 +66,13 @@ bool output_file_is_in_place(const char *path)
     return !strcmp(path, "-") || placed_file_is_in_place(path);
 }
 
-/* Check that a file can be created, by creating one: permissions are not enough (/proc, a read-only
- * mount). Returns -1 with errno if not. */
-static int check_creation(const struct file_place *place)
-{
-    char *temporary;
-    int fd = file_place_create(place, O_WRONLY, &temporary);
-
-    if (fd < 0)
-        return -1;
-    close(fd);
-    file_place_remove(place, temporary);
-    free(temporary);
-    return 0;
-}
-
-static int check_in_place(const struct file_place *place)
-{
-    return place->own >= 0 ? fcntl(place->own, F_GETFD) < 0
-                           : faccessat(place->directory, place->name, W_OK, 0);
-}
-
 int output_file_check(const char *path, struct error *error)
 {
-    struct file_place place;
-    int result = 0;
+    bool in_place;
 
     if (!strcmp(path, "-") || file_broker_is_asked())
         return 0;
-    if (file_place_open(path, &place, error))
-        return -1;
-    if (place.in_place ? check_in_place(&place) : check_creation(&place))
-        result = cannot_write(path, errno, error);
-    file_place_close(&place);
-    return result;
+    return placed_file_check(path, &in_place, error);
 }
 
 static int open_path(struct output_file *output, struct error *error)
@@ -190,7 +163,7 @@ static bool is_in_names(char character)
 /* Return where the suffix begins. ".gz" is a suffix for any format: the file is compressed. */
 static size_t suffix_start(const char *path, const struct output_format *format)
 {
-    size_t size = strlen(path), suffix = output_suffix_of(format, path);
+    size_t size = strlen(path), suffix = output_format_suffix(format, path);
 
     if (!suffix && size > 3 && !strcmp(path + size - 3, ".gz"))
         suffix = 3;
@@ -210,7 +183,8 @@ char *output_file_split_path(const char *path, const struct output_format *forma
     return result;
 }
 
-bool split_path_fits(const char *split, const char *path, const struct output_format *format)
+bool output_file_fits_split_path(const char *split, const char *path,
+                                 const struct output_format *format)
 {
     size_t start = suffix_start(path, format), size = strlen(split), suffix = strlen(path) - start;
 

@@ -48,4 +48,5 @@ char *output_file_split_path(const char *path, const struct output_format *forma
                              const char *event);
 
 /* True if output_file_split_path() makes `split` of `path` for some event. */
-bool split_path_fits(const char *split, const char *path, const struct output_format *format);
+bool output_file_fits_split_path(const char *split, const char *path,
+                                 const struct output_format *format);

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "output/flame_prof.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -46,7 +46,8 @@ struct perf {
     struct rendered *stacks; /* by view_stack_id */
     size_t stack_count;
     uint32_t generation;
-    uint32_t targets;              /* when stacks were rendered: a second one adds a root frame */
+    uint64_t weights, amount; /* of all samples: sums of what was written, and of ns or units */
+    uint32_t targets;         /* when stacks were rendered: a second one adds a root frame */
     struct flame_prof *flame_prof; /* NULL: event lines are perf's own */
 };
 
@@ -83,7 +84,7 @@ static void write_comment(FILE *file, const char *key, const char *text)
 {
     struct buffer line = {0};
 
-    escape_put(&line, text, strlen(text), must_escape);
+    encode_escapes(&line, text, strlen(text), must_escape);
     fprintf(file, "# %s : %.*s\n", key, (int)line.size, line.data ? line.data : "");
     buffer_free(&line);
 }
@@ -129,7 +130,7 @@ static void write_weight(const struct perf *perf)
 
     if (!perf->weight.period && !perf->weight.is_one) {
         buffer_format(&text, "%s%s in %s", perf->weight.is_change ? "change of " : "",
-                      perf->weight.name, unit_name(perf->weight.unit));
+                      perf->weight.name, profile_unit_name(perf->weight.unit));
         buffer_byte(&text, '\0');
         write_comment(perf->file, "weight", text.data);
     }
@@ -146,7 +147,7 @@ static void put_event(struct perf *perf)
 
     if (!strcmp(name, EVENT_CPU))
         name = source->header->event;
-    escape_put(&perf->event, name, strlen(name), must_escape_in_event);
+    encode_escapes(&perf->event, name, strlen(name), must_escape_in_event);
     buffer_byte(&perf->event, '\0');
 }
 
@@ -179,7 +180,7 @@ static void put_frame(struct buffer *text, const struct view_frame *frame)
         address[at--] = digits[rest & 15];
     } while (rest >>= 4);
     buffer_put(text, address, sizeof(address));
-    escape_put(text, frame->text, strlen(frame->text), must_escape);
+    encode_escapes(text, frame->text, strlen(frame->text), must_escape);
     buffer_put(text, " (", 2);
     buffer_text(text, frame->module);
     buffer_put(text, ")\n", 2);
@@ -224,8 +225,9 @@ static const struct rendered *rendered_stack(struct perf *perf, view_stack_id id
     return render_stack(perf, id);
 }
 
-static void write_event_line(const struct perf *perf, const struct sample *sample, uint64_t micros)
+static void write_event_line(struct perf *perf, const struct sample *sample, uint64_t micros)
 {
+    uint64_t weight = sample_weight(&perf->weight, sample);
     const struct profile *profile = perf->source.profile;
     const struct thread_entry *thread =
         sample->thread ? profile_get_thread(profile, sample->thread) : NULL;
@@ -233,7 +235,9 @@ static void write_event_line(const struct perf *perf, const struct sample *sampl
 
     fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
             thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
-            sample_weight(&perf->weight, sample), perf->event.data);
+            weight, perf->event.data);
+    perf->weights += weight;
+    perf->amount += sample_amount(&perf->weight, sample);
 }
 
 static int perf_sample(void *state, const struct sample *sample, struct error *error)
@@ -264,11 +268,24 @@ static bool write_counted(const struct perf *perf)
 
     if (!summary || perf->weight.is_metric)
         return false;
-    event_hits_text(perf->source.profile, summary, &text);
+    summary_text_of_hits(perf->source.profile, summary, &text);
     buffer_text(&text, "; ");
-    event_sum_text(summary, perf->weight.value, perf->weight.unit, &text);
+    summary_text_of_sum(summary, perf->weight.value, perf->weight.unit, &text);
     fprintf(perf->file, "# counted %.*s\n", (int)text.size, text.data);
     buffer_free(&text);
+    return true;
+}
+
+/* Write what numbers of samples stand for, if it is less than their sum: each is at least 1. */
+static bool write_sum(const struct perf *perf)
+{
+    uint64_t periods = weight_of_amount(&perf->weight, perf->amount);
+
+    if (!perf->weight.period || perf->weights == periods)
+        return false;
+    fprintf(perf->file,
+            "# sum %" PRIu64 " samples, whose time is %" PRIu64 " periods of %" PRIu64 " ns\n",
+            perf->weights, periods, perf->weight.period);
     return true;
 }
 
@@ -276,13 +293,13 @@ static bool write_counted(const struct perf *perf)
  * empty line. */
 static void write_end(const struct perf *perf, const struct recording_totals *totals)
 {
-    bool any = write_counted(perf);
+    bool any = write_counted(perf) | write_sum(perf);
     FILE *file = perf->file;
 
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;
-        fprintf(file, "# loss %s %" PRIu64 "\n", loss_name(i), totals->losses[i]);
+        fprintf(file, "# loss %s %" PRIu64 "\n", profile_loss_name(i), totals->losses[i]);
         any = true;
     }
     if (totals->left_out)

@@ -30,7 +30,7 @@ static void join(struct row_cell *cell, const struct row_part *part)
     struct row_part common = {0};
 
     if (is_of_hit)
-        common = row_part_in_common(&last, part);
+        common = row_interval_in_common(&last, part);
     cell->of_hit = (is_of_hit ? cell->of_hit : 0) + part->sampled;
     cell->part.hit = part->hit;
     cell->part.samples += part->samples + common.samples;

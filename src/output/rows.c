@@ -34,7 +34,7 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
         const struct row_sum *sum = &rows->of[id];
 
         rest.rows += sum->value > 0;
-        if (sum->value && !row_is_chance(sum, cover, row_half(sum, whole, cover)))
+        if (sum->value && !row_interval_is_chance(sum, cover, row_interval_half(sum, whole, cover)))
             counts_add(&values, (uint32_t)id, sum->value);
     }
     found = counts_top(&values, top, max);
@@ -43,7 +43,7 @@ size_t rows_top(const struct rows *rows, const struct row_whole *whole,
         const struct row_sum *sum = &rows->of[top[i].id];
 
         ret_top[i] = (struct row){top[i].id, sum->value, sum->samples,
-                                  cover->is_known ? row_half(sum, whole, cover) : 0};
+                                  cover->is_known ? row_interval_half(sum, whole, cover) : 0};
         rest.value -= sum->value < rest.value ? sum->value : rest.value;
         rest.samples -= sum->samples;
     }
@@ -62,8 +62,8 @@ struct row_cover rows_cover_by(const struct profile *profile, const struct event
     bool has_total = !event_is_cpu(profile, event) && !event_value_is_listed(name, value);
 
     if (event_is_wall(profile, event))
-        return row_cover_of_sweeps(whole, summary, value, is_part);
-    return row_cover_of(whole, has_total ? summary : NULL, value, is_part);
+        return row_interval_cover_of_sweeps(whole, summary, value, is_part);
+    return row_interval_cover(whole, has_total ? summary : NULL, value, is_part);
 }
 
 struct row_cover rows_cover(const struct output_source *source, event_id event, uint32_t value,
@@ -73,7 +73,7 @@ struct row_cover rows_cover(const struct output_source *source, event_id event, 
                          value, whole, is_part);
 }
 
-void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text)
+void rows_rest_text(const struct rows_rest *rest, const char *what, struct buffer *text)
 {
     buffer_text(text, "other");
     if (rest->rows)

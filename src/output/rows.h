@@ -46,4 +46,4 @@ struct row_cover rows_cover_by(const struct profile *profile, const struct event
 
 /* Append "other (12 rows)", with advice if it is all of the table, or "other" if it has no rows.
  * `what` is the singular: "row". */
-void rest_text(const struct rows_rest *rest, const char *what, struct buffer *text);
+void rows_rest_text(const struct rows_rest *rest, const char *what, struct buffer *text);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/trace_text.h"
 #include "util/alloc.h"
 #include "util/number.h"
 
@@ -27,7 +28,7 @@ static struct root_key who_of_sample(const struct sample_groups *groups,
 {
     const struct profile *profile = groups->source.profile;
     struct root_key who =
-        root_key_of_sample(profile, &grouping, sample, root_bottom(profile, sample->stack));
+        root_key_of_sample(profile, &grouping, sample, root_frame_bottom(profile, sample->stack));
 
     if (groups->source.no_labels)
         who = (struct root_key){.target = who.target};
@@ -38,6 +39,7 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
 {
     const struct sample_group group = {
         .time = groups->has_times ? sample->time : 0,
+        .trace_span = groups->source.no_traces ? 0 : sample->trace_span,
         .stack = view_of_sample(groups->source.view, sample),
         .who = who_of_sample(groups, sample),
     };
@@ -119,7 +121,7 @@ void sample_group_labels(const struct sample_groups *groups, const struct root_k
     }
     if (who->status) {
         text.size = 0;
-        buffer_text(&text, process_status_name(who->status));
+        buffer_text(&text, profile_status_name(who->status));
         each(context, "status", &text);
     }
     if (who->thread) {
@@ -127,5 +129,26 @@ void sample_group_labels(const struct sample_groups *groups, const struct root_k
         root_text(profile, GROUP_SCHEDULER, who, &text);
         each(context, "scheduler", &text);
     }
+    buffer_free(&text);
+}
+
+void sample_group_trace(const struct sample_groups *groups, const struct sample_group *group,
+                        void (*each)(void *context, const char *key, const struct buffer *text),
+                        void *context)
+{
+    char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
+    struct buffer text = {0};
+
+    if (!group->trace_span)
+        return;
+    trace_id_text(profile_get_trace_span(groups->source.profile, (trace_span_id)group->trace_span),
+                  trace);
+    span_id_text(profile_get_trace_span(groups->source.profile, (trace_span_id)group->trace_span),
+                 span);
+    buffer_text(&text, trace);
+    each(context, "trace_id", &text);
+    text.size = 0;
+    buffer_text(&text, span);
+    each(context, "span_id", &text);
     buffer_free(&text);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Groups of samples of one event: samples of a group have the same stack in the view, process,
- * status and thread. A group has a sum for each weight of the event (weights_of_event()). For
- * formats that have labels beside the stack, which say who ran. Without labels, samples with the
- * same stack of a VM are one group.
+ * status, thread and span of a trace. A group has a sum for each weight of the event
+ * (weights_of_event()). For formats that have labels beside the stack, which say who ran. Without
+ * labels, samples with the same stack and span of a VM are one group, and without traces also those
+ * of different spans.
  */
 #pragma once
 
@@ -12,14 +13,15 @@
 #include "util/intern.h"
 
 struct sample_group {
-    uint64_t time; /* of its samples, if groups have times; else 0 */
+    uint64_t time;       /* of its samples, if groups have times; else 0 */
+    uint64_t trace_span; /* of its samples, a trace_span_id, if groups have traces; else 0 */
     view_stack_id stack;
     struct root_key who;
 };
 
 /* Groups are compared by their bytes, of which none may be padding. */
 _Static_assert(sizeof(struct sample_group) ==
-                   sizeof(uint64_t) + sizeof(view_stack_id) + sizeof(struct root_key),
+                   2 * sizeof(uint64_t) + sizeof(view_stack_id) + sizeof(struct root_key),
                "struct sample_group has padding");
 
 struct sample_groups {
@@ -62,3 +64,8 @@ static inline const uint64_t *sample_group_sums(const struct sample_groups *grou
 void sample_group_labels(const struct sample_groups *groups, const struct root_key *who,
                          void (*each)(void *context, const char *key, const struct buffer *text),
                          void *context);
+
+/* Pass the labels "trace_id" and "span_id" of a group to `each`, if it has a span. */
+void sample_group_trace(const struct sample_groups *groups, const struct sample_group *group,
+                        void (*each)(void *context, const char *key, const struct buffer *text),
+                        void *context);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "output/json/json.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "output/weight.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
@@ -174,7 +174,7 @@ static void put_name(struct json *json, const struct profile *profile, const str
     struct buffer text = {0};
 
     if (track->process)
-        process_text(profile, track->process, &text);
+        summary_text_of_process(profile, track->process, &text);
     else
         thread_text(profile, track->thread, &text);
     buffer_byte(&text, '\0');

@@ -78,7 +78,7 @@ static uint32_t escaped_text(struct stack_lines *lines, const char *text)
     if (recent->text == text)
         return recent->id;
     escaped->size = 0;
-    escape_put(escaped, text, strlen(text), must_escape);
+    encode_escapes(escaped, text, strlen(text), must_escape);
     cut_between_escapes(escaped);
     *recent =
         (struct escaped_text){text, string_table_add(&lines->texts, escaped->data, escaped->size)};

@@ -116,7 +116,7 @@ static uint32_t end_of_sample(struct traffic *traffic, const struct sample *samp
     static const struct grouping by_name = {{GROUP_NAME}};
     const struct profile *profile = traffic->profile;
     struct root_key key =
-        root_key_of_sample(profile, &by_name, sample, root_bottom(profile, sample->stack));
+        root_key_of_sample(profile, &by_name, sample, root_frame_bottom(profile, sample->stack));
     uint32_t end;
 
     if (!sample->process)

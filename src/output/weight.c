@@ -166,7 +166,7 @@ struct number_text weight_text(const struct weight *weight, uint64_t sum)
     struct number_text text = number_text(count);
 
     if (!weight->period && !weight->is_one)
-        return amount_text(sum, weight->unit);
+        return number_text_amount(sum, weight->unit);
     if (sum && !count)
         return (struct number_text){"less than 1 sample"};
     strcat(text.text, " samples");

@@ -198,12 +198,12 @@ void dump_ports_sort(struct dump_ports *ports)
 
 /* ---- memory ---- */
 
-uint64_t allocator_carriers(const struct allocator *allocator)
+uint64_t dump_allocator_carriers(const struct allocator *allocator)
 {
     return allocator->multi + allocator->single + allocator->pooled;
 }
 
-struct allocator allocators_total(const struct allocators *allocators)
+struct allocator dump_allocators_total(const struct allocators *allocators)
 {
     struct allocator total = {.name = ""};
 

@@ -170,10 +170,10 @@ struct memory_use {
 };
 
 /* Return the bytes of all carriers of an allocator. */
-uint64_t allocator_carriers(const struct allocator *allocator);
+uint64_t dump_allocator_carriers(const struct allocator *allocator);
 
 /* Add up allocators. The name of the sum is empty. */
-struct allocator allocators_total(const struct allocators *allocators);
+struct allocator dump_allocators_total(const struct allocators *allocators);
 
 /* ---- the dump ---- */
 

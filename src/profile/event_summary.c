@@ -42,19 +42,19 @@ struct event_summary *event_summaries_place(struct event_summaries *summaries, e
     return &summaries->of[event - 1];
 }
 
-double event_sum_half(const struct event_summary *summary, uint32_t value)
+double event_summary_half(const struct event_summary *summary, uint32_t value)
 {
     if (summary->errors[value] == EVENT_ERROR_UNKNOWN)
         return NAN;
     return NORMAL_95_PERCENT * (double)summary->errors[value];
 }
 
-bool event_sum_is_sure(const struct event_summary *summary, uint32_t value)
+bool event_summary_is_sure(const struct event_summary *summary, uint32_t value)
 {
-    return event_sum_half(summary, value) <= (double)summary->sums[value];
+    return event_summary_half(summary, value) <= (double)summary->sums[value];
 }
 
-uint64_t event_unseen_at_most(const struct event_summary *summary)
+uint64_t event_summary_unseen_at_most(const struct event_summary *summary)
 {
     if (!summary->windows || summary->covered_ns >= summary->span_ns)
         return 0;
@@ -201,50 +201,4 @@ void event_summary_decode(struct event_summaries *summaries, const struct profil
         free_lists(&summary);
     else
         replace(summaries, &summary);
-}
-
-void histogram_add(struct histogram *histogram, uint64_t number, uint64_t count)
-{
-    uint64_t *bucket = &histogram->buckets[log_histogram_bucket(number)];
-
-    if (!count)
-        return;
-    *bucket = saturating_sum(*bucket, count);
-    if (histogram->max < number)
-        histogram->max = number;
-}
-
-uint64_t histogram_count(const struct histogram *histogram)
-{
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++)
-        count = saturating_sum(count, histogram->buckets[i]);
-    return count;
-}
-
-/* The number at the fraction `part` (0..1) of a bucket. */
-static uint64_t number_in_bucket(const struct histogram *histogram, uint32_t bucket, double part)
-{
-    uint64_t low = log_histogram_low(bucket), high = log_histogram_low(bucket + 1) - 1;
-
-    if (high > histogram->max)
-        high = histogram->max;
-    return low < high ? saturating_sum(low, whole_part((double)(high - low) * part + 0.5)) : high;
-}
-
-uint64_t histogram_percentile(const struct histogram *histogram, double percent)
-{
-    double rank = (double)histogram_count(histogram) * percent / 100, below = 0;
-
-    if (percent >= 100)
-        return histogram->max;
-    for (uint32_t i = 0; i < LOG_HISTOGRAM_BUCKETS; i++) {
-        double count = (double)histogram->buckets[i];
-
-        if (count > 0 && below + count >= rank)
-            return number_in_bucket(histogram, i, (rank - below) / count);
-        below += count;
-    }
-    return histogram->max;
 }

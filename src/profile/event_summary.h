@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "log_histogram.h"
+#include "profile/histogram.h"
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
@@ -18,22 +18,6 @@ enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 
 /* The standard error of a sum of windows that are too few or too short to estimate it. */
 #define EVENT_ERROR_UNKNOWN UINT64_MAX
-
-/* A histogram of numbers. log_histogram.h defines the buckets. */
-
-struct histogram {
-    uint64_t max; /* largest number added */
-    uint64_t buckets[LOG_HISTOGRAM_BUCKETS];
-};
-
-/* Add `number`, `count` times. */
-void histogram_add(struct histogram *histogram, uint64_t number, uint64_t count);
-/* Return how many numbers were added. */
-uint64_t histogram_count(const struct histogram *histogram);
-/* Return a percentile, as if the numbers in a bucket were spread evenly. The error is less than a
- * quarter of the true value, and the result never exceeds the largest number. 0 if the histogram is
- * empty. */
-uint64_t histogram_percentile(const struct histogram *histogram, double percent);
 
 struct event_histogram {
     string_id name; /* "pause, minor" */
@@ -79,16 +63,16 @@ const struct event_summary *event_summaries_get(const struct event_summaries *su
                                                 event_id event);
 
 /* Half of the 95 % interval of a sum: 0 where all of it was counted, NAN if it is unknown. */
-double event_sum_half(const struct event_summary *summary, uint32_t value);
+double event_summary_half(const struct event_summary *summary, uint32_t value);
 /* True if the sum says something: its interval is known, and is not wider than the sum itself on
  * each side. A sum of 0 whose error is known is sure. */
-bool event_sum_is_sure(const struct event_summary *summary, uint32_t value);
+bool event_summary_is_sure(const struct event_summary *summary, uint32_t value);
 
 /* How many hits of a kind there were at most if windows saw none, with 95 % confidence and if hits
  * come at random: 3 in as much time as windows cover (the rule of three: e to the power of -3 is
  * 5 %), scaled to all of the time. 0 if all of it was observed: there were none. UINT64_MAX if
  * nothing was. */
-uint64_t event_unseen_at_most(const struct event_summary *summary);
+uint64_t event_summary_unseen_at_most(const struct event_summary *summary);
 
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or
  * sets cursor->problem. */

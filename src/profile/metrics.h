@@ -14,7 +14,7 @@ enum unit {
     UNIT_BYTES,
     UNIT_END,
 };
-const char *unit_name(enum unit unit); /* "count", "ns", ... */
+const char *profile_unit_name(enum unit unit); /* "count", "ns", ... */
 
 /* Recordings contain these numbers: add new metrics at the end. Each comment names the item of
  * erlang:process_info/2 that has the same value while the process is at rest. */

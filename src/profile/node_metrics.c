@@ -36,7 +36,7 @@ void node_metrics_free(struct node_metrics *metrics)
     for (size_t i = 0; i < metrics->count; i++)
         free(metrics->of[i].list);
     free(metrics->of);
-    id_index_free(&metrics->index);
+    hash_index_free(&metrics->index);
     *metrics = (struct node_metrics){0};
 }
 
@@ -75,7 +75,7 @@ struct node_series *node_metrics_place(struct node_metrics *metrics,
     metrics->of = xgrow(metrics->of, &metrics->room, metrics->count, sizeof(*metrics->of));
     series = &metrics->of[metrics->count++];
     *series = (struct node_series){.key = *key};
-    id_index_add(&metrics->index, hash_of(key), (uint32_t)metrics->count);
+    hash_index_add(&metrics->index, hash_of(key), (uint32_t)metrics->count);
     return series;
 }
 
@@ -127,7 +127,7 @@ void node_metrics_settle(struct node_metrics *metrics)
             qsort(metrics->of[i].list, metrics->of[i].count, sizeof(*metrics->of[i].list), by_time);
 }
 
-const struct node_reading *node_series_at(const struct node_series *series, uint64_t time)
+const struct node_reading *node_metrics_series_at(const struct node_series *series, uint64_t time)
 {
     size_t low = 0, high = series->count; /* the readings before `low` are not later than `time` */
 
@@ -144,8 +144,8 @@ const struct node_reading *node_series_at(const struct node_series *series, uint
 
 /* ---- bytes ---- */
 
-void node_series_encode(const struct node_series *series, size_t first, size_t count,
-                        struct buffer *bytes)
+void node_metrics_encode_series(const struct node_series *series, size_t first, size_t count,
+                                struct buffer *bytes)
 {
     struct node_reading last = {0};
 
@@ -162,8 +162,8 @@ void node_series_encode(const struct node_series *series, size_t first, size_t c
     }
 }
 
-void node_series_decode(struct node_metrics *metrics, const struct profile *profile,
-                        struct cursor *cursor)
+void node_metrics_decode_series(struct node_metrics *metrics, const struct profile *profile,
+                                struct cursor *cursor)
 {
     struct profile_counts counts = profile_counts(profile);
     struct node_series_key key = {

@@ -88,11 +88,11 @@ void node_metrics_settle(struct node_metrics *metrics);
 
 /* Return the reading that holds at `time`; before the first reading, the first. The series must
  * have readings, in order of time. */
-const struct node_reading *node_series_at(const struct node_series *series, uint64_t time);
+const struct node_reading *node_metrics_series_at(const struct node_series *series, uint64_t time);
 
 /* Encode `count` readings of a series from `first` on (recording_format.h). Decoding adds to the
  * series; on error, it sets cursor->problem. */
-void node_series_encode(const struct node_series *series, size_t first, size_t count,
-                        struct buffer *bytes);
-void node_series_decode(struct node_metrics *metrics, const struct profile *profile,
-                        struct cursor *cursor);
+void node_metrics_encode_series(const struct node_series *series, size_t first, size_t count,
+                                struct buffer *bytes);
+void node_metrics_decode_series(struct node_metrics *metrics, const struct profile *profile,
+                                struct cursor *cursor);

@@ -10,7 +10,8 @@
 
 struct profile {
     struct string_table strings;
-    struct intern modules, frames, stacks, events, ancestors, processes, threads, targets;
+    struct intern modules, frames, stacks, events, ancestors, processes, threads, targets,
+        trace_spans;
     uint64_t stacks_max, bytes_max; /* profile_limit() */
     string_id left_out;             /* LEFT_OUT; 0: nothing was left out */
     frame_id left_out_frame;
@@ -46,6 +47,8 @@ struct profile *profile_new(void)
                 KEY_SIZE(struct thread_entry, scheduler_number));
     intern_init(&profile->targets, sizeof(struct target_entry),
                 KEY_SIZE(struct target_entry, host));
+    intern_init(&profile->trace_spans, sizeof(struct trace_span),
+                KEY_SIZE(struct trace_span, span));
     return profile;
 }
 
@@ -62,6 +65,7 @@ void profile_free(struct profile *profile)
     intern_free(&profile->processes);
     intern_free(&profile->threads);
     intern_free(&profile->targets);
+    intern_free(&profile->trace_spans);
     free(profile);
 }
 
@@ -87,7 +91,8 @@ uint64_t profile_size(const struct profile *profile)
            size_of_table(&profile->modules) + size_of_table(&profile->frames) +
            size_of_table(&profile->stacks) + size_of_table(&profile->events) +
            size_of_table(&profile->ancestors) + size_of_table(&profile->processes) +
-           size_of_table(&profile->threads) + size_of_table(&profile->targets);
+           size_of_table(&profile->threads) + size_of_table(&profile->targets) +
+           size_of_table(&profile->trace_spans);
 }
 
 void profile_limit(struct profile *profile, uint64_t memory)
@@ -265,6 +270,13 @@ target_id profile_target(struct profile *profile, const struct target_entry *tar
     return intern_add(&profile->targets, target);
 }
 
+trace_span_id profile_trace_span(struct profile *profile, const struct trace_span *span)
+{
+    if (profile_is_full(profile))
+        return intern_find(&profile->trace_spans, span);
+    return intern_add(&profile->trace_spans, span);
+}
+
 const char *profile_text(const struct profile *profile, string_id id)
 {
     return string_table_get(&profile->strings, id);
@@ -315,6 +327,11 @@ const struct target_entry *profile_get_target(const struct profile *profile, tar
     return intern_get(&profile->targets, id);
 }
 
+const struct trace_span *profile_get_trace_span(const struct profile *profile, trace_span_id id)
+{
+    return intern_get(&profile->trace_spans, id);
+}
+
 /* A parent has a lower id than its child. */
 stack_id profile_common_stack(const struct profile *profile, stack_id one, stack_id other)
 {
@@ -338,6 +355,7 @@ struct profile_counts profile_counts(const struct profile *profile)
         .processes = profile->processes.count,
         .threads = profile->threads.count,
         .targets = profile->targets.count,
+        .trace_spans = profile->trace_spans.count,
     };
 }
 
@@ -411,35 +429,37 @@ static const struct {
                          "samples without a part of their memory, which could not be read"},
     [LOSS_SWEEPS] = {"sweeps", "sweeps of event wall missed, because beamflame waited for another "
                                "process or for a CPU"},
+    [LOSS_TRACE] = {"trace",
+                    "samples whose trace could not be read, most of them in garbage collections"},
 };
 _Static_assert(sizeof(losses) / sizeof(losses[0]) == LOSS_COUNT, "one name each");
 
-const char *process_status_name(enum process_status status)
+const char *profile_status_name(enum process_status status)
 {
     return status < STATUS_COUNT ? status_names[status] : "unknown";
 }
 
-bool process_status_waits(enum process_status status)
+bool profile_status_waits(enum process_status status)
 {
     return status == STATUS_WAITING || status == STATUS_IDLE || status == STATUS_BLOCKED;
 }
 
-const char *activity_name(enum activity activity)
+const char *profile_activity_name(enum activity activity)
 {
     return activity < ACTIVITY_COUNT ? activity_names[activity] : "unknown";
 }
 
-const char *unit_name(enum unit unit)
+const char *profile_unit_name(enum unit unit)
 {
     return unit >= UNIT_COUNT && unit < UNIT_END ? unit_names[unit] : "unknown";
 }
 
-const char *loss_name(enum loss loss)
+const char *profile_loss_name(enum loss loss)
 {
     return loss < LOSS_COUNT ? losses[loss].name : "unknown";
 }
 
-const char *loss_sentence(enum loss loss)
+const char *profile_loss_sentence(enum loss loss)
 {
     return loss < LOSS_COUNT ? losses[loss].sentence : "losses of an unknown kind";
 }

@@ -2,7 +2,8 @@
 /*
  * A profile: the tables that samples refer to. Each distinct entry is stored once.
  *
- * Strings, modules, frames, stacks, events, ancestors, processes, threads and targets are interned:
+ * Strings, modules, frames, stacks, events, ancestors, processes, threads, targets and spans of
+ * traces are interned:
  * equal content gets the same id. Ids are dense, start at 1 (0 is "none") and never change. An
  * entry refers only to entries of its own kind with lower ids, or to entries of other tables. So
  * the tables can be written as a stream (recording/recording.h). Memory grows with distinct
@@ -34,6 +35,7 @@ typedef uint32_t process_id;
 typedef uint32_t ancestor_id;
 typedef uint32_t thread_id;
 typedef uint32_t target_id;
+typedef uint32_t trace_span_id;
 
 /* Where machine code is: in a file, the kernel, or a module of the kernel. */
 struct module {
@@ -137,6 +139,12 @@ struct target_entry {
     string_id host; /* only in a recording of several hosts; else its header has the host */
 };
 
+/* A span of a trace of OpenTelemetry. Neither id is 0. */
+struct trace_span {
+    uint64_t trace_high, trace_low; /* the trace's id */
+    uint64_t span;                  /* the span's id */
+};
+
 /* Process status, as process_info(status) names it. A waiting process is
  * idle or blocked if its stack shows what it waits for (symbol/waiting.h). */
 enum process_status {
@@ -152,9 +160,9 @@ enum process_status {
     STATUS_BLOCKED, /* waits inside a call */
     STATUS_COUNT,
 };
-const char *process_status_name(enum process_status status); /* "running", ... */
+const char *profile_status_name(enum process_status status); /* "running", ... */
 /* True for idle and blocked too. */
-bool process_status_waits(enum process_status status);
+bool profile_status_waits(enum process_status status);
 
 /* What a thread does while it runs no Erlang process. */
 enum activity {
@@ -170,7 +178,7 @@ enum activity {
     ACTIVITY_OTHER,       /* any other thread; shown by the thread's name */
     ACTIVITY_COUNT,
 };
-const char *activity_name(enum activity activity); /* "busy-wait", ... */
+const char *profile_activity_name(enum activity activity); /* "busy-wait", ... */
 
 enum sample_flag {
     SAMPLE_ERLANG = 1 << 0,    /* an Erlang process ran */
@@ -193,7 +201,8 @@ struct sample {
     process_id process; /* 0: no process ran */
     process_id peer;    /* the process that woke this one, or that receives; 0: none or unknown */
     thread_id thread;
-    string_id detail; /* port name, or 0 */
+    string_id detail;         /* port name, or 0 */
+    trace_span_id trace_span; /* that the process works for; 0: none or unknown */
     uint16_t cpu;
     uint8_t status;         /* enum process_status */
     uint8_t activity;       /* enum activity */
@@ -222,10 +231,11 @@ enum loss {
     LOSS_METRICS,          /* reading of a VM's metric left out: there are NODE_SERIES_MAX series */
     LOSS_READ_FAULT,       /* sample lacks memory of its thread that can't be read (WIRE_FAULT) */
     LOSS_SWEEPS,           /* sweep of event wall missed: this program did something else */
+    LOSS_TRACE,            /* sample whose trace could not be read (WIRE_TRACE_UNKNOWN) */
     LOSS_COUNT,
 };
-const char *loss_name(enum loss loss);     /* "ring_full": the key in JSON */
-const char *loss_sentence(enum loss loss); /* for people */
+const char *profile_loss_name(enum loss loss);     /* "ring_full": the key in JSON */
+const char *profile_loss_sentence(enum loss loss); /* for people */
 
 struct profile;
 
@@ -245,6 +255,7 @@ ancestor_id profile_ancestor(struct profile *profile, ancestor_id up, string_id 
 process_id profile_process(struct profile *profile, const struct process_entry *process);
 thread_id profile_thread(struct profile *profile, const struct thread_entry *thread);
 target_id profile_target(struct profile *profile, const struct target_entry *target);
+trace_span_id profile_trace_span(struct profile *profile, const struct trace_span *span);
 
 /* Look up an entry by its id, which must be valid (1..count). Pointers are valid until the next
  * call that adds an entry of the same kind, texts until the profile is freed. */
@@ -258,13 +269,15 @@ const struct ancestor *profile_get_ancestor(const struct profile *profile, ances
 const struct process_entry *profile_get_process(const struct profile *profile, process_id id);
 const struct thread_entry *profile_get_thread(const struct profile *profile, thread_id id);
 const struct target_entry *profile_get_target(const struct profile *profile, target_id id);
+const struct trace_span *profile_get_trace_span(const struct profile *profile, trace_span_id id);
 
 /* The frames that two stacks have in common on the root side. */
 stack_id profile_common_stack(const struct profile *profile, stack_id one, stack_id other);
 
 /* The number of entries of each kind, which is also the highest id. */
 struct profile_counts {
-    uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets;
+    uint32_t strings, modules, frames, stacks, events, ancestors, processes, threads, targets,
+        trace_spans;
 };
 struct profile_counts profile_counts(const struct profile *profile);
 
@@ -273,9 +286,9 @@ uint64_t profile_size(const struct profile *profile);
 
 /*
  * Let the program take `memory` bytes with the profile and the outputs made from it. A profile that
- * has reached its share is full: it takes no new stacks and processes. A new stack becomes its leaf
- * below the frame "[left out: --max-memory]". A new process becomes an entry of that name, one for
- * each initial call. What is in the tables already, is found as before.
+ * has reached its share is full: it takes no new stacks, processes and spans of traces. A new stack
+ * becomes its leaf below the frame "[left out: --max-memory]". A new process becomes an entry of
+ * that name, one for each initial call. What is in the tables already, is found as before.
  *
  * A profile that is overfull takes no new strings either: all of them become that text, and frames,
  * modules and ancestors with new content become that frame, or none. So memory has a bound,
@@ -286,11 +299,11 @@ void profile_limit(struct profile *profile, uint64_t memory);
 void profile_fill(struct profile *profile);
 bool profile_is_full(const struct profile *profile);
 
-/* True if a profile that may make the program take `memory` is never as large as this one. */
+/* True if the profile is larger than one may be where the program may use `memory` bytes. */
 bool profile_exceeds(const struct profile *profile, uint64_t memory);
 
 /* True if the entry stands for others, which the full profile did not take. */
 bool profile_process_is_left_out(const struct profile *profile, process_id id);
 
-/* True if the sample has lost its callers, its process or its peer to that. */
+/* True if the full profile has left out the callers of the sample, its process or its peer. */
 bool profile_has_left_out(const struct profile *profile, const struct sample *sample);

@@ -215,4 +215,7 @@ void profile_remap_sample(struct profile_remap *remap, struct sample *sample)
     sample->peer = known(remap, &remap->processes, sample->peer, profile_remap_process);
     sample->thread = known(remap, &remap->threads, sample->thread, profile_remap_thread);
     sample->detail = profile_remap_string(remap, sample->detail);
+    if (sample->trace_span)
+        sample->trace_span =
+            profile_trace_span(remap->to, profile_get_trace_span(remap->from, sample->trace_span));
 }

@@ -21,18 +21,21 @@ static uint64_t window_at(uint64_t time)
     return time / SPAN_NS + 1;
 }
 
-void row_whole_free(struct row_whole *whole)
+void row_interval_free_whole(struct row_whole *whole)
 {
     free(whole->windows);
     *whole = (struct row_whole){0};
 }
 
-bool row_whole_has_hit(const struct row_whole *whole, const struct sample *sample)
+bool row_interval_have_one_hit(const struct sample *last, const struct sample *sample)
 {
-    const struct sample *last = &whole->last;
+    return sample->process && sample->process == last->process && sample->time == last->time &&
+           sample->thread == last->thread;
+}
 
-    return whole->has_parts && sample->process && sample->process == last->process &&
-           sample->time == last->time && sample->thread == last->thread;
+bool row_interval_has_hit(const struct row_whole *whole, const struct sample *sample)
+{
+    return whole->has_parts && row_interval_have_one_hit(&whole->last, sample);
 }
 
 static void begin_window(struct row_whole *whole, uint64_t time)
@@ -47,12 +50,13 @@ static void begin_window(struct row_whole *whole, uint64_t time)
     whole->windows[whole->count] = 0;
 }
 
-struct row_part row_whole_add(struct row_whole *whole, const struct sample *sample, uint32_t value)
+struct row_part row_interval_add_whole(struct row_whole *whole, const struct sample *sample,
+                                       uint32_t value)
 {
     struct row_part part = {.value = sample->values[value]};
 
     begin_window(whole, sample->time);
-    whole->hits += !row_whole_has_hit(whole, sample);
+    whole->hits += !row_interval_has_hit(whole, sample);
     if (whole->has_parts)
         whole->last = *sample;
     part.hit = whole->hits;
@@ -93,7 +97,7 @@ void row_interval_add(struct row_sum *row, const struct row_whole *whole,
 }
 
 /* The square of a sum is larger than the sum of the squares. */
-struct row_part row_part_in_common(const struct row_part *first, const struct row_part *second)
+struct row_part row_interval_in_common(const struct row_part *first, const struct row_part *second)
 {
     return (struct row_part){.window = second->window,
                              .samples = first->samples && second->samples ? -1 : 0,
@@ -112,8 +116,9 @@ static double between_0_and_1(double share)
 
 /* Exact samples are of a time in which the probes were attached all of the time. The windows are in
  * the rest. */
-struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
-                              uint32_t value, bool is_selected)
+struct row_cover row_interval_cover(const struct row_whole *whole,
+                                    const struct event_summary *summary, uint32_t value,
+                                    bool is_selected)
 {
     const struct row_sum *sum = &whole->sum;
     struct row_cover cover = {.is_selected = is_selected, .squares = squares_of(sum)};
@@ -129,15 +134,15 @@ struct row_cover row_cover_of(const struct row_whole *whole, const struct event_
     cover.has_windows = summary->windows > 0;
     cover.unseen = cover.has_windows ? 1 - covered : 0;
     cover.unsampled = cover.has_windows ? 1 - covered * chosen : 1;
-    cover.half = event_sum_half(summary, value);
+    cover.half = event_summary_half(summary, value);
     return cover;
 }
 
 /* A process can be in another state between any two sweeps, so at least the rule of three holds,
  * with the limits of both sides. */
-struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
-                                     const struct event_summary *summary, uint32_t value,
-                                     bool is_selected)
+struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
+                                              const struct event_summary *summary, uint32_t value,
+                                              bool is_selected)
 {
     const struct row_sum *sum = &whole->sum;
     struct row_cover cover = {.is_selected = is_selected, .squares = squares_of(sum)};
@@ -148,8 +153,8 @@ struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
     cover.has_windows = true;
     cover.unseen = 1;
     cover.unsampled = 1 - between_0_and_1((double)summary->covered_ns / (double)summary->span_ns);
-    cover.half = event_sum_half(summary, value);
-    cover.least = poisson_half_width(0) * sum->chance / sum->sampled;
+    cover.half = event_summary_half(summary, value);
+    cover.least = confidence_poisson_half(0) * sum->chance / sum->sampled;
     cover.windows = (double)summary->span_ns / (double)SPAN_NS;
     return cover;
 }
@@ -185,11 +190,11 @@ static double half_of_unseen(const struct row_sum *row, const struct row_whole *
         return 0;
     if (sum->sampled <= 0)
         return sum->value ? cover->half * (double)row->value / (double)sum->value : 0;
-    return poisson_half_width(0) * sum->chance / sum->sampled;
+    return confidence_poisson_half(0) * sum->chance / sum->sampled;
 }
 
-double row_half(const struct row_sum *row, const struct row_whole *whole,
-                const struct row_cover *cover)
+double row_interval_half(const struct row_sum *row, const struct row_whole *whole,
+                         const struct row_cover *cover)
 {
     double sum, own = 0, total = 0, half;
 
@@ -203,17 +208,17 @@ double row_half(const struct row_sum *row, const struct row_whole *whole,
     if (sum > 0) {
         double count = row->sampled * row->sampled / sum;
 
-        own = row->sampled * poisson_half_width(count) / count;
+        own = row->sampled * confidence_poisson_half(count) / count;
     }
     if (cover->has_windows)
-        own = fmax(own, errors_of_95_percent(whole->active) * sqrt(sum));
+        own = fmax(own, confidence_errors(whole->active) * sqrt(sum));
     if (!cover->is_selected)
         total = cover->half * row->sampled / whole->sum.sampled;
     half = hypot(own, total); /* NaN if the total's is */
     return half < cover->least ? cover->least : half;
 }
 
-bool row_is_chance(const struct row_sum *row, const struct row_cover *cover, double half)
+bool row_interval_is_chance(const struct row_sum *row, const struct row_cover *cover, double half)
 {
     if (!cover->is_known || half == 0)
         return false;

@@ -56,21 +56,26 @@ struct row_whole {
     size_t room;
 };
 
-/* True if a sample, which is added next, is of the same hit as the last one: they have the same
- * time and process. */
-bool row_whole_has_hit(const struct row_whole *whole, const struct sample *sample);
+/* True if two samples in succession, of an event whose hits can have several samples, are of one
+ * hit: they have the same time, process and thread. */
+bool row_interval_have_one_hit(const struct sample *last, const struct sample *sample);
 
-void row_whole_free(struct row_whole *whole);
+/* True if a sample, which is added next, is of the same hit as the last one. */
+bool row_interval_has_hit(const struct row_whole *whole, const struct sample *sample);
+
+void row_interval_free_whole(struct row_whole *whole);
 /* Add a sample. Return it as a part of its row. */
-struct row_part row_whole_add(struct row_whole *whole, const struct sample *sample, uint32_t value);
-/* Add a part that row_whole_add() has returned, or several of one window. Windows never decrease.
+struct row_part row_interval_add_whole(struct row_whole *whole, const struct sample *sample,
+                                       uint32_t value);
+/* Add a part that row_interval_add_whole() has returned, or several of one window. Windows never
+ * decrease.
  */
 void row_interval_add(struct row_sum *row, const struct row_whole *whole,
                       const struct row_part *part);
 
-/* Return what two parts of one hit, in different places, have too much as samples of both: a part
- * for what the places have in common. */
-struct row_part row_part_in_common(const struct row_part *first, const struct row_part *second);
+/* Two parts of one hit, in different places, are counted as two samples in what the places have in
+ * common. Return the part that corrects this, to be added there. */
+struct row_part row_interval_in_common(const struct row_part *first, const struct row_part *second);
 
 /* What is known of the total of the whole. */
 struct row_cover {
@@ -86,21 +91,22 @@ struct row_cover {
 };
 
 /* `summary` NULL: unknown. `is_selected`: samples were left out. */
-struct row_cover row_cover_of(const struct row_whole *whole, const struct event_summary *summary,
-                              uint32_t value, bool is_selected);
+struct row_cover row_interval_cover(const struct row_whole *whole,
+                                    const struct event_summary *summary, uint32_t value,
+                                    bool is_selected);
 
 /* The same of sweeps over processes: `summary` has the share of the processes that they read. A
  * sweep shows a moment, so the time between sweeps is not covered even if it reads all processes.
  * But then no chance decides which processes are read (Cochran, chapter 2: the correction for a
  * finite population). */
-struct row_cover row_cover_of_sweeps(const struct row_whole *whole,
-                                     const struct event_summary *summary, uint32_t value,
-                                     bool is_selected);
+struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
+                                              const struct event_summary *summary, uint32_t value,
+                                              bool is_selected);
 
 /* Half of the 95 % interval of the row's value: 0 if it is exact, NAN if it is unknown. */
-double row_half(const struct row_sum *row, const struct row_whole *whole,
-                const struct row_cover *cover);
+double row_interval_half(const struct row_sum *row, const struct row_whole *whole,
+                         const struct row_cover *cover);
 
 /* True if a row with this half may be there by chance: the interval contains 0, or is unknown and
  * there are hardly any samples. */
-bool row_is_chance(const struct row_sum *row, const struct row_cover *cover, double half);
+bool row_interval_is_chance(const struct row_sum *row, const struct row_cover *cover, double half);

@@ -13,7 +13,7 @@
 void string_table_free(struct string_table *table)
 {
     free(table->texts);
-    id_index_free(&table->index);
+    hash_index_free(&table->index);
     arena_free(&table->arena);
 }
 
@@ -31,7 +31,7 @@ static uint32_t add_new(struct string_table *table, const char *text, size_t siz
         table->texts = xreallocarray(table->texts, table->capacity, sizeof(*table->texts));
     }
     table->texts[table->count++] = copy;
-    id_index_add(&table->index, hash, table->count);
+    hash_index_add(&table->index, hash, table->count);
     return table->count;
 }
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "output/json/json.h"
-#include "push/answer_json.h"
 #include "push/gzip.h"
 #include "util/encode.h"
 
@@ -19,7 +18,7 @@ static void write_series(struct json *json, const struct push_profile *profile)
     struct buffer compressed = {0}, text = {0};
 
     gzip_put(&compressed, profile->data, profile->size);
-    base64_put(&text, compressed.data, compressed.size);
+    encode_base64(&text, compressed.data, compressed.size);
     buffer_byte(&text, '\0');
     json_open(json, NULL, '{');
     json_open(json, "labels", '{');
@@ -64,11 +63,6 @@ static void write_request(struct buffer *body, const struct push_profile *profil
     free(text);
 }
 
-static char *problem(const struct push_answer *answer)
-{
-    return answer_json_text(answer->body, "message");
-}
-
 static const char *const headers[] = {"Content-Type: application/json", NULL};
 
 const struct push_format parca_request_format = {
@@ -76,6 +70,6 @@ const struct push_format parca_request_format = {
     .headers = headers,
     .most = SIZE_MAX,
     .write = write_request,
-    .problem = problem,
+    .problem = push_format_problem,
     .is_later = push_format_is_later,
 };

@@ -10,7 +10,7 @@
 #include "push/push_reason.h"
 #include "push/push_url.h"
 #include "push/push_verdict.h"
-#include "push/small_file.h"
+#include "util/small_file.h"
 #include "push/transfer.h"
 #include "util/alloc.h"
 #include "util/log.h"
@@ -164,7 +164,7 @@ static void read_result(const struct push_client *client, const struct transfer_
 
 static void send_profiles(struct push_client *client, const struct access_files *files,
                           const struct push_profile *profiles, size_t count,
-                          const volatile int *stop, struct push_reply *reply)
+                          const struct push_stop *stop, struct push_reply *reply)
 {
     const struct push_service *service = client->service;
     struct transfer_access access = {
@@ -184,8 +184,8 @@ static void send_profiles(struct push_client *client, const struct access_files 
     buffer_free(&body);
 }
 
-struct push_reply push_send(struct push_client *client, const struct push_profile *profiles,
-                            size_t count, const volatile int *stop)
+struct push_reply push_client_send(struct push_client *client, const struct push_profile *profiles,
+                                   size_t count, const struct push_stop *stop)
 {
     struct push_reply reply = {.outcome = PUSH_LATER};
     struct access_files files = {0};
@@ -194,7 +194,8 @@ struct push_reply push_send(struct push_client *client, const struct push_profil
     if (count > client->format->most) {
         reply.outcome = PUSH_REFUSED;
         push_reason_set(&reply, "%s takes %zu profile a request",
-                        push_protocol_name(client->service->protocol), client->format->most);
+                        push_service_protocol_name(client->service->protocol),
+                        client->format->most);
     } else if (read_files(client->service, &files, &error)) {
         push_reason_set(&reply, "%s", error.text);
     } else {

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,7 +54,13 @@ struct push_client;
 struct push_client *push_client_new(const struct push_service *service, struct error *error);
 void push_client_free(struct push_client *client);
 
+/* What a request asks some times a second. */
+struct push_stop {
+    bool (*is_set)(void *context); /* true if the request must end now */
+    void *context;
+};
+
 /* Send profiles in one request; OpenTelemetry's protocol takes one at a time. Waits at most 30 s,
- * and less than 1 s after `*stop` is set. */
-struct push_reply push_send(struct push_client *client, const struct push_profile *profiles,
-                            size_t count, const volatile int *stop);
+ * and less than 1 s after `stop` is set. */
+struct push_reply push_client_send(struct push_client *client, const struct push_profile *profiles,
+                                   size_t count, const struct push_stop *stop);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "push/push_format.h"
 
+#include "push/answer_json.h"
+
 const struct push_format *push_format_of(enum push_protocol protocol)
 {
     static const struct push_format *const formats[PUSH_PROTOCOLS] = {
@@ -9,6 +11,11 @@ const struct push_format *push_format_of(enum push_protocol protocol)
         [PUSH_PARCA] = &parca_request_format};
 
     return formats[protocol];
+}
+
+char *push_format_problem(const struct push_answer *answer)
+{
+    return answer_json_text(answer->body, "message");
 }
 
 /* 499 is "canceled", of Connect and of gRPC's gateway: the service gave up, or ends. What it does

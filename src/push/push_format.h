@@ -33,5 +33,7 @@ extern const struct push_format otlp_request_format, pyroscope_request_format, p
 
 const struct push_format *push_format_of(enum push_protocol protocol);
 
-/* is_later() of protocols that have no rule of their own. */
+/* What protocols have in common that have no rule of their own: problem(), by the text "message" of
+ * a JSON answer, and is_later(). */
+char *push_format_problem(const struct push_answer *answer);
 bool push_format_is_later(long status);

@@ -2,6 +2,8 @@
 /* A service that takes profiles, as the configuration describes it. */
 #pragma once
 
+#include <stdbool.h>
+
 enum push_protocol {
     PUSH_OTLP,      /* OpenTelemetry over HTTP: a collector, Pyroscope, Elastic */
     PUSH_PYROSCOPE, /* push.v1.PusherService/Push */
@@ -21,6 +23,12 @@ struct push_service {
 };
 
 /* "otlp", "pyroscope", "parca". */
-const char *push_protocol_name(enum push_protocol protocol);
+const char *push_service_protocol_name(enum push_protocol protocol);
+
+/* Return a copy, to be freed. */
+struct push_service push_service_copy(const struct push_service *service);
+
+/* True if all that the configuration says of them is equal. */
+bool push_service_is_equal(const struct push_service *one, const struct push_service *other);
 
 void push_service_free(struct push_service *service); /* what it owns, not itself */

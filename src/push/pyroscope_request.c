@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "push/answer_json.h"
 #include "push/gzip.h"
 #include "services/pyroscope.pb-c.h"
 #include "util/alloc.h"
@@ -100,11 +99,6 @@ static void write_request(struct buffer *body, const struct push_profile *profil
     free(list);
 }
 
-static char *problem(const struct push_answer *answer)
-{
-    return answer_json_text(answer->body, "message");
-}
-
 static const char *const headers[] = {"Content-Type: application/proto",
                                       "Connect-Protocol-Version: 1", NULL};
 
@@ -113,6 +107,6 @@ const struct push_format pyroscope_request_format = {
     .headers = headers,
     .most = SIZE_MAX,
     .write = write_request,
-    .problem = problem,
+    .problem = push_format_problem,
     .is_later = push_format_is_later,
 };

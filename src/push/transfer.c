@@ -163,14 +163,14 @@ static CURLcode ended_with(const struct transfer *transfer)
     return CURLE_ABORTED_BY_CALLBACK;
 }
 
-static CURLcode run(struct transfer *transfer, const volatile int *stop)
+static CURLcode run(struct transfer *transfer, const struct push_stop *stop)
 {
     const struct curl_library *curl = transfer->curl;
     CURLMcode code = curl->multi_add_handle(transfer->transfers, transfer->easy);
     CURLcode result = CURLE_FAILED_INIT;
     int running = 1;
 
-    while (!code && running && !*stop) {
+    while (!code && running && !stop->is_set(stop->context)) {
         code = curl->multi_perform(transfer->transfers, &running);
         if (!code && running)
             code = curl->multi_poll(transfer->transfers, NULL, 0, STOP_MS, NULL);
@@ -209,7 +209,8 @@ static struct transfer_result result_of(struct transfer *transfer, CURLcode code
 }
 
 struct transfer_result transfer_post(struct transfer *transfer, const struct buffer *body,
-                                     const struct transfer_access *access, const volatile int *stop)
+                                     const struct transfer_access *access,
+                                     const struct push_stop *stop)
 {
     CURLcode code;
 

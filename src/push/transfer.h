@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "push/curl_library.h"
+#include "push/push_client.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
@@ -35,7 +36,7 @@ struct transfer *transfer_new(const char *url, const char *const *headers, const
                               struct error *error);
 void transfer_free(struct transfer *transfer);
 
-/* POST a body. Returns soon after `*stop` is set. */
+/* POST a body. Returns soon after `stop` is set. */
 struct transfer_result transfer_post(struct transfer *transfer, const struct buffer *body,
                                      const struct transfer_access *access,
-                                     const volatile int *stop);
+                                     const struct push_stop *stop);

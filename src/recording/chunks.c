@@ -76,17 +76,19 @@ int chunk_malformed(const struct chunk_reader *reader, const struct chunk *chunk
 static int read_start(struct chunk_reader *reader, struct error *error)
 {
     char start[RECORDING_START_SIZE];
+    uint32_t version;
     ssize_t n = read_up_to(reader, start, sizeof(start), error);
 
     if (n < 0)
         return -1;
     if (n < (ssize_t)sizeof(start) || memcmp(start, RECORDING_MAGIC, RECORDING_MAGIC_SIZE))
         return malformed(reader, 0, "the file is not a recording (.bfr)", error);
-    if (get_le32(start + RECORDING_MAGIC_SIZE) != RECORDING_VERSION)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "%s: byte %d: format version %" PRIu32 ", this program reads version %d",
-                         reader->name, RECORDING_MAGIC_SIZE, get_le32(start + RECORDING_MAGIC_SIZE),
-                         RECORDING_VERSION);
+    version = get_le32(start + RECORDING_MAGIC_SIZE);
+    if (version < RECORDING_OLDEST || version > RECORDING_VERSION)
+        return error_set(
+            error, ERROR_UNSUPPORTED,
+            "%s: byte %d: format version %" PRIu32 ", this program reads versions %d to %d",
+            reader->name, RECORDING_MAGIC_SIZE, version, RECORDING_OLDEST, RECORDING_VERSION);
     reader->offset = sizeof(start);
     return 0;
 }

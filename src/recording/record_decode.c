@@ -233,6 +233,20 @@ static void decode_target(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.targets, profile_target(profile, &target));
 }
 
+static void decode_trace_span(struct record_decoder *decoder, struct cursor *cursor,
+                              struct profile *profile)
+{
+    struct trace_span span = {0};
+
+    span.trace_high = cursor_u64(cursor);
+    span.trace_low = cursor_u64(cursor);
+    span.span = cursor_u64(cursor);
+    if (!(span.trace_high | span.trace_low) || !span.span)
+        cursor_fail(cursor, "span without an id");
+    if (!cursor->problem)
+        check_new(cursor, &decoder->counts.trace_spans, profile_trace_span(profile, &span));
+}
+
 /* Decode the event of a sample, and as many values as the event has. */
 static void decode_values(struct record_decoder *decoder, struct cursor *cursor,
                           const struct profile *profile, struct sample *sample)
@@ -267,8 +281,20 @@ static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor
         record_base_set_metrics(base, metrics);
 }
 
+static trace_span_id decode_trace_span_id(const struct record_decoder *decoder,
+                                          struct cursor *cursor)
+{
+    trace_span_id id =
+        (trace_span_id)cursor_delta(cursor, decoder->base.sample.trace_span,
+                                    decoder->counts.trace_spans, "span is not defined");
+
+    if (!id)
+        cursor_fail(cursor, "sample of no span");
+    return id;
+}
+
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
-                          const struct profile *profile, struct sample *ret_sample)
+                          const struct profile *profile, bool of_trace, struct sample *ret_sample)
 {
     const struct profile_counts *counts = &decoder->counts;
     const struct sample *base = &decoder->base.sample;
@@ -290,6 +316,8 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
     sample.microstate = (uint8_t)cursor_varint(cursor, MICROSTATE_COUNT - 1, "unknown microstate");
     sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
+    if (of_trace)
+        sample.trace_span = decode_trace_span_id(decoder, cursor);
     if (sample.process && !cursor->problem)
         decode_metrics(decoder, cursor, &sample);
     if (sample.time < decoder->last)
@@ -311,7 +339,11 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
 
     switch (type) {
     case RECORD_SAMPLE:
-        return decode_sample(decoder, cursor, profile, ret_sample);
+    case RECORD_SAMPLE_OF_TRACE:
+        return decode_sample(decoder, cursor, profile, type == RECORD_SAMPLE_OF_TRACE, ret_sample);
+    case RECORD_TRACE_SPAN:
+        decode_trace_span(decoder, cursor, profile);
+        break;
     case RECORD_STRING:
         decode_string(decoder, cursor, profile);
         break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "recording/records.h"
 
+#include <endian.h>
+
 #include "recording/recording_format.h"
 
 static void encode_module(const struct module *module, struct buffer *records)
@@ -93,6 +95,14 @@ static void encode_target(const struct target_entry *target, struct buffer *reco
         buffer_varint(records, target->host);
 }
 
+static void encode_trace_span(const struct trace_span *span, struct buffer *records)
+{
+    uint64_t ids[] = {htole64(span->trace_high), htole64(span->trace_low), htole64(span->span)};
+
+    buffer_byte(records, RECORD_TRACE_SPAN);
+    buffer_put(records, ids, sizeof(ids));
+}
+
 bool record_encode_entry(struct record_encoder *encoder, const struct profile *profile,
                          struct buffer *records)
 {
@@ -119,6 +129,8 @@ bool record_encode_entry(struct record_encoder *encoder, const struct profile *p
         encode_process(profile_get_process(profile, ++done->processes), records);
     } else if (done->threads < have.threads) {
         encode_thread(profile_get_thread(profile, ++done->threads), records);
+    } else if (done->trace_spans < have.trace_spans) {
+        encode_trace_span(profile_get_trace_span(profile, ++done->trace_spans), records);
     } else {
         return false;
     }
@@ -151,7 +163,7 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     const struct sample *base = &encoder->base.sample;
     const struct event_entry *event = profile_get_event(profile, sample->event);
 
-    buffer_byte(records, RECORD_SAMPLE);
+    buffer_byte(records, sample->trace_span ? RECORD_SAMPLE_OF_TRACE : RECORD_SAMPLE);
     buffer_varint(records, sample->time - base->time);
     buffer_varint(records, sample->event);
     for (uint32_t i = 0; i < event->value_count; i++)
@@ -167,6 +179,8 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     buffer_varint(records, sample->activity);
     buffer_varint(records, sample->microstate);
     buffer_varint(records, sample->flags);
+    if (sample->trace_span)
+        buffer_zigzag(records, (int64_t)sample->trace_span - base->trace_span);
     if (sample->process)
         encode_metrics(encoder, sample, records);
     encoder->base.sample = *sample;

@@ -69,9 +69,9 @@ struct recording_writer;
 /* Create a file to record into: `path` (replaced, by util/file_place.h) or, if path is NULL, an
  * unnamed temporary file in `directory`, else in /var/tmp or /tmp, else in memory. Return its
  * descriptor, or -1 with error. */
-int recording_file(const char *path, const char *directory, struct error *error);
+int recording_writer_file(const char *path, const char *directory, struct error *error);
 /* True if that file is in memory. */
-bool recording_is_in_memory(int fd);
+bool recording_writer_is_in_memory(int fd);
 
 /* Create such a file and begin a recording in it. NULL with error. */
 struct recording_writer *recording_create(const char *path, const char *directory,
@@ -94,7 +94,7 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
 
 /* The caller holds samples from `time` on, and will append them: newer ones wait for them, however
  * long that takes, while there is memory for them. UINT64_MAX: it holds none. */
-void recording_wait_for(struct recording_writer *writer, uint64_t time);
+void recording_writer_wait_for(struct recording_writer *writer, uint64_t time);
 
 /* Write the summary of an event. It replaces the summary of that event that was written before.
  * Call it for each event before a flush and before the end. */
@@ -130,7 +130,7 @@ int recording_flush(struct recording_writer *writer, const struct profile *profi
                     struct recording_totals *totals, struct error *error);
 
 /* Return the number of bytes in the file so far. */
-uint64_t recording_size(const struct recording_writer *writer);
+uint64_t recording_writer_size(const struct recording_writer *writer);
 
 /* Flush everything and end the recording. The writer is freed in any case. If `ret_fd` is NULL, the
  * file is closed. Else *ret_fd is a descriptor that reads the recording from its start; also on
@@ -163,7 +163,7 @@ int recording_next(struct recording *recording, struct profile *profile, struct 
                    bool *ret_cut, struct error *error);
 
 /* Return the number of bytes of the file that were read. */
-uint64_t recording_offset(const struct recording *recording);
+uint64_t recording_reader_offset(const struct recording *recording);
 
 /* The newest totals that were read. */
 const struct recording_totals *recording_get_totals(const struct recording *recording);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 11. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 12. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       11
+ *      version   u32       12
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -82,6 +82,9 @@
  *                      has a process, varints known ^ known of the process' sample before, changed
  *                      (bits by enum metric); for each of those a zigzag of the value minus that of
  *                      the process' newest sample at which it was known
+ *      RECORD_TRACE_SPAN  three u64: the high and the low half of the trace's id, the span's id
+ *      RECORD_SAMPLE_OF_TRACE  as RECORD_SAMPLE, and before the metrics: zigzag of the span minus
+ *                      that of the sample before
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.
@@ -95,7 +98,9 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    11
+#define RECORDING_VERSION    12
+/* Version 11 has no traces, and is a recording of version 12 otherwise. */
+#define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
 #define CHUNK_HEADER_SIZE 16
@@ -136,4 +141,6 @@ enum record_type {
     RECORD_MODULE = 10,
     RECORD_TARGET_OF_HOST = 11,
     RECORD_PROCESS_OF_DETAIL = 12,
+    RECORD_TRACE_SPAN = 13,
+    RECORD_SAMPLE_OF_TRACE = 14,
 };

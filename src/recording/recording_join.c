@@ -62,12 +62,12 @@ static void take_counts(struct join *join, struct joined_recording *part)
 {
     const struct recording_totals *totals = recording_get_totals(part->recording);
 
-    totals_join(&join->totals, totals, part->shift);
+    summary_join_totals(&join->totals, totals, part->shift);
     for (event_id id = 1; id <= profile_counts(part->profile).events; id++) {
         const struct event_summary *summary = recording_get_summary(part->recording, id);
 
         if (summary)
-            event_summaries_join(&join->summaries, part->events[id - 1], &part->remap, summary);
+            summary_join_events(&join->summaries, part->events[id - 1], &part->remap, summary);
     }
     summary_join_threads(&join->threads, &part->remap, recording_get_threads(part->recording),
                          part->shift);

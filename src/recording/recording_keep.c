@@ -18,7 +18,7 @@
 
 enum { NAMES_MAX = 100 };
 
-bool recording_is_at(const char *path, int fd)
+bool recording_keep_is_at(const char *path, int fd)
 {
     struct file_place place;
     struct error ignored;
@@ -51,8 +51,8 @@ static int copy_to(int copy, int fd)
     uint64_t at = 0;
     int failed = 0;
 
-    while (!failed && (got = read_at(fd, at, block, sizeof(block))) > 0) {
-        failed = write_all(copy, block, got);
+    while (!failed && (got = files_read_at(fd, at, block, sizeof(block))) > 0) {
+        failed = files_write_all(copy, block, got);
         at += got;
     }
     if (!failed)

@@ -19,7 +19,7 @@ struct file_fence; /* os/file_fence.h */
 void recording_keep_permit_places(struct file_fence *fence, const char *directory);
 
 /* True if `path` is the name of the open recording `fd`. */
-bool recording_is_at(const char *path, int fd);
+bool recording_keep_is_at(const char *path, int fd);
 
 /* Give the recording `fd`, which is complete, the name beamflame-PID-TIME.bfr in the first of
  * RECORDING_PLACES(directory) that can be written. Only this user can read it if it had no name.

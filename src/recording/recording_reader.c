@@ -176,7 +176,7 @@ const struct recording_header *recording_get_header(const struct recording *reco
     return &recording->header;
 }
 
-uint64_t recording_offset(const struct recording *recording)
+uint64_t recording_reader_offset(const struct recording *recording)
 {
     return chunk_reader_offset(recording->chunks);
 }
@@ -218,7 +218,7 @@ static void read_node_metrics(struct recording *recording, const struct profile 
     struct cursor *cursor = &recording->cursor;
 
     while (cursor->at < cursor->end && !cursor->problem)
-        node_series_decode(&recording->node_metrics, profile, cursor);
+        node_metrics_decode_series(&recording->node_metrics, profile, cursor);
 }
 
 /* Read a chunk of another type than CHUNK_RECORDS. */
@@ -251,7 +251,7 @@ static int read_counts(struct recording *recording, struct profile *profile, str
 static int check_limits(const struct recording *recording, const struct profile *profile,
                         bool has_grown, struct error *error)
 {
-    uint64_t bytes = recording_offset(recording);
+    uint64_t bytes = recording_reader_offset(recording);
     const char *problem = NULL;
 
     if (has_grown && profile_exceeds(profile, memory_limit()))

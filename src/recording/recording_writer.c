@@ -177,7 +177,7 @@ static int create_unnamed(const char *directory, struct error *error)
     return fd;
 }
 
-bool recording_is_in_memory(int fd)
+bool recording_writer_is_in_memory(int fd)
 {
     static const char name[] = "/memfd:" MEMORY_NAME;
     char path[40], target[sizeof(name)];
@@ -233,7 +233,7 @@ static int create_named(const char *path, struct error *error)
     return fd;
 }
 
-int recording_file(const char *path, const char *directory, struct error *error)
+int recording_writer_file(const char *path, const char *directory, struct error *error)
 {
     return path ? create_named(path, error) : create_unnamed(directory, error);
 }
@@ -242,17 +242,17 @@ struct recording_writer *recording_create(const char *path, const char *director
                                           const struct recording_header *header,
                                           struct error *error)
 {
-    int fd = recording_file(path, directory, error);
+    int fd = recording_writer_file(path, directory, error);
 
     return fd < 0 ? NULL : recording_create_fd(fd, header, error);
 }
 
-uint64_t recording_size(const struct recording_writer *writer)
+uint64_t recording_writer_size(const struct recording_writer *writer)
 {
     return chunk_writer_size(writer->chunks);
 }
 
-void recording_wait_for(struct recording_writer *writer, uint64_t time)
+void recording_writer_wait_for(struct recording_writer *writer, uint64_t time)
 {
     writer->reorder.wait_for = time;
 }
@@ -357,8 +357,8 @@ static int put_series(struct recording_writer *writer, const struct node_series 
     for (size_t first = 0; first < series->count; first += READINGS_OF_CHUNK) {
         size_t rest = series->count - first;
 
-        node_series_encode(series, first, rest < READINGS_OF_CHUNK ? rest : READINGS_OF_CHUNK,
-                           &writer->counted);
+        node_metrics_encode_series(
+            series, first, rest < READINGS_OF_CHUNK ? rest : READINGS_OF_CHUNK, &writer->counted);
         if (write_node_metrics(writer, CHUNK_FULL, error))
             return -1;
     }

@@ -12,8 +12,8 @@ static void add(uint64_t *sum, uint64_t number)
     *sum = saturating_sum(*sum, number);
 }
 
-void totals_join(struct recording_totals *totals, const struct recording_totals *next,
-                 uint64_t shift)
+void summary_join_totals(struct recording_totals *totals, const struct recording_totals *next,
+                         uint64_t shift)
 {
     uint64_t end = next->end_monotonic + shift;
 
@@ -100,8 +100,8 @@ static void join_tally(struct event_summary *summary, string_id name,
     summary->tallies = list;
 }
 
-void event_summaries_join(struct event_summaries *summaries, event_id event,
-                          struct profile_remap *remap, const struct event_summary *next)
+void summary_join_events(struct event_summaries *summaries, event_id event,
+                         struct profile_remap *remap, const struct event_summary *next)
 {
     struct event_summary *summary = event_summaries_place(summaries, event);
 

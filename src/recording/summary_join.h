@@ -12,13 +12,13 @@
 #include "profile/threads.h"
 #include "recording/recording.h"
 
-void totals_join(struct recording_totals *totals, const struct recording_totals *next,
-                 uint64_t shift);
+void summary_join_totals(struct recording_totals *totals, const struct recording_totals *next,
+                         uint64_t shift);
 
 /* `event` is the id in the joined profile. Histograms and tallies beyond the maximum of a summary
  * are dropped. */
-void event_summaries_join(struct event_summaries *summaries, event_id event,
-                          struct profile_remap *remap, const struct event_summary *next);
+void summary_join_events(struct event_summaries *summaries, event_id event,
+                         struct profile_remap *remap, const struct event_summary *next);
 
 /* The time between two recordings is not counted, so a thread's `to` is earlier than its real end.
  */

@@ -140,7 +140,7 @@ static int end(struct recorder *recorder, int result, int *ret_fd, struct error 
     return -1;
 }
 
-int record_whole(struct session *session, const struct recorder_options *options,
+int recorder_run(struct session *session, const struct recorder_options *options,
                  const volatile int *stop, int fd, int *ret_fd, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, NULL);
@@ -152,8 +152,8 @@ int record_whole(struct session *session, const struct recorder_options *options
     return end(&own, run(&own, error), ret_fd, error);
 }
 
-int record_segments(struct session *session, const struct recorder_options *options,
-                    const volatile int *stop, struct rotation *rotation, struct error *error)
+int recorder_run_segments(struct session *session, const struct recorder_options *options,
+                          const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, rotation);
     int fd, result;

@@ -12,10 +12,10 @@
  *
  * *ret_fd becomes a descriptor that reads the recording, even on failure if there is anything to
  * read. Otherwise it becomes -1. */
-int record_whole(struct session *session, const struct recorder_options *options,
+int recorder_run(struct session *session, const struct recorder_options *options,
                  const volatile int *stop, int fd, int *ret_fd, struct error *error);
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
  * kept, and the error is reported. Returns the error if the next segment can't begin either. */
-int record_segments(struct session *session, const struct recorder_options *options,
-                    const volatile int *stop, struct rotation *rotation, struct error *error);
+int recorder_run_segments(struct session *session, const struct recorder_options *options,
+                          const volatile int *stop, struct rotation *rotation, struct error *error);

@@ -136,13 +136,13 @@ void rotation_join(struct rotation *rotation, const int *pieces, size_t count, c
 void rotation_keep(struct rotation *rotation, const int *pieces, size_t count, const char *trigger)
 {
     struct error error;
-    int file = recording_file(NULL, rotation->context.files->temporary, &error);
+    int file = recording_writer_file(NULL, rotation->context.files->temporary, &error);
     struct segment_source *source =
         segment_source_new(rotation->time, pieces, count, trigger, file);
 
     rotation->counts.failed++;
     if (file < 0)
-        segment_report(&rotation->context, &error);
+        segment_source_report(&rotation->context, &error);
     else
         segment_source_keep(&rotation->context, source);
     segment_source_free(source);

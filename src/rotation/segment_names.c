@@ -70,7 +70,7 @@ static size_t suffix_start(const char *path, const struct output_format *format)
 {
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     const char *dot = strrchr(base, '.');
-    size_t suffix = format ? output_suffix_of(format, path) : 0;
+    size_t suffix = format ? output_format_suffix(format, path) : 0;
 
     if (suffix)
         return strlen(path) - suffix;
@@ -387,7 +387,7 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
 {
     return matches(pattern, name, NULL) &&
            strncmp(name + strlen(pattern->head), newest.text, TIME_LENGTH) <= 0 &&
-           own_file_is(directory, name);
+           files_is_own(directory, name);
 }
 
 /* A segment that is complete goes whoever has a lock on it: any user who can read it can lock it.
@@ -397,9 +397,9 @@ static void remove_segment(int directory, const char *name)
     size_t size = strlen(name), suffix = strlen(TEMPORARY);
 
     if (size > suffix && !strcmp(name + size - suffix, TEMPORARY))
-        own_file_remove_unlocked(directory, name);
+        files_remove_unlocked(directory, name);
     else
-        own_file_remove(directory, name);
+        files_remove_own(directory, name);
 }
 
 static void remove_old(const struct pattern *pattern, size_t keep, struct segment_time newest)
@@ -451,7 +451,7 @@ void segment_names_remove_leftovers(const struct segment_names *names)
             continue;
         for (struct dirent *entry; (entry = readdir(directory));)
             if (is_leftover(&names->patterns[i], entry->d_name))
-                own_file_remove_unlocked(dirfd(directory), entry->d_name);
+                files_remove_unlocked(dirfd(directory), entry->d_name);
         closedir(directory);
     }
 }

@@ -38,7 +38,7 @@ void segment_source_free(struct segment_source *source)
     free(source);
 }
 
-int segment_report(const struct segment_context *context, const struct error *error)
+int segment_source_report(const struct segment_context *context, const struct error *error)
 {
     context->reports->failed(context->reports->context, error);
     return (int)error->code;
@@ -67,7 +67,7 @@ static int join(const struct segment_context *context, const struct segment_sour
     (void)!ftruncate(file, 0); /* what a process that was killed has written */
     failed = recording_join(pieces, source->count, &options, file, &fd, error);
     if (failed && fd >= 0)
-        segment_report(context, error);
+        segment_source_report(context, error);
     free(pieces);
     return fd;
 }
@@ -93,7 +93,7 @@ void segment_source_keep_as(const struct segment_context *context,
     char *kept = NULL;
 
     for (size_t i = 0; i < 2; i++) {
-        if (!kept && names[i] && recording_is_at(names[i], fd))
+        if (!kept && names[i] && recording_keep_is_at(names[i], fd))
             kept = xstrdup(names[i]);
         free(names[i]);
     }
@@ -102,7 +102,7 @@ void segment_source_keep_as(const struct segment_context *context,
     if (kept)
         context->reports->warn("the recording of that segment is kept in %s", kept);
     else
-        segment_report(context, &error);
+        segment_source_report(context, &error);
     free(kept);
 }
 
@@ -112,7 +112,7 @@ void segment_source_keep(const struct segment_context *context, const struct seg
     int fd = segment_source_open(context, source, &error);
 
     if (fd < 0) {
-        segment_report(context, &error);
+        segment_source_report(context, &error);
         return;
     }
     segment_source_keep_as(context, source, fd);
@@ -126,7 +126,7 @@ void segment_source_keep_of_killed(const struct segment_context *context,
 
     if (!source->trigger)
         segment_source_keep_as(context, source, source->fds[0]);
-    else if (recording && recording_is_at(recording, source->file))
+    else if (recording && recording_keep_is_at(recording, source->file))
         segment_source_keep_as(context, source, source->file);
     else
         segment_source_keep(context, source);

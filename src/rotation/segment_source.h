@@ -16,7 +16,7 @@ struct segment_context {
 };
 
 /* Report the error. Return the exit code. */
-int segment_report(const struct segment_context *context, const struct error *error);
+int segment_source_report(const struct segment_context *context, const struct error *error);
 
 struct segment_source {
     struct segment_time time; /* for its names */

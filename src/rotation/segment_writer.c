@@ -49,7 +49,7 @@ static int publish(const struct segment_context *context, const char *temporary,
 
     if (file_place_rename(temporary, recording)) {
         error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, folder_problem(errno));
-        return segment_report(context, &error);
+        return segment_source_report(context, &error);
     }
     file_place_open_up(fd);
     context->reports->wrote(context->reports->context, recording);
@@ -153,7 +153,7 @@ static int write_outputs(void *data)
     recording = fd < 0 ? NULL : recording_open(fd, name, &error);
     if (!recording || output_write(recording, context->files->settings, segment->requests,
                                    segment->count, &result, &error))
-        return segment_report(context, &error);
+        return segment_source_report(context, &error);
     return report_outputs(context->reports, &result, segment->statistics);
 }
 
@@ -188,7 +188,7 @@ static int write_apart(struct writing *segment, bool *ret_died)
     struct error error;
 
     *ret_died = confined_run(&work, &end, &error) != 0;
-    return *ret_died ? segment_report(context, &error) : end.code;
+    return *ret_died ? segment_source_report(context, &error) : end.code;
 }
 
 /* Take the recording if the process that writes the outputs did not ask for it. */
@@ -201,7 +201,7 @@ static int take_anyway(struct writing *segment)
         return 0;
     fd = take_recording(segment, "", &error);
     if (fd < 0)
-        return segment_report(segment->context, &error);
+        return segment_source_report(segment->context, &error);
     close(fd);
     return 0;
 }

@@ -289,8 +289,8 @@ static int end(struct triggered *triggered, int result, struct error *error)
     return result;
 }
 
-int record_triggered(struct session *session, const struct recorder_options *options,
-                     const volatile int *stop, struct rotation *rotation, struct error *error)
+int triggered_run(struct session *session, const struct recorder_options *options,
+                  const volatile int *stop, struct rotation *rotation, struct error *error)
 {
     struct triggered own = triggered(session, options, stop, rotation);
     int result = begin_segment(&own, error);

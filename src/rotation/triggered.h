@@ -18,5 +18,5 @@
 
 /* Run until the duration has passed, `*stop` is set, or all targets have ended. Then the session is
  * stopped, and a recording that has begun is written. ERROR_NO_SAMPLES if no trigger has fired. */
-int record_triggered(struct session *session, const struct recorder_options *options,
-                     const volatile int *stop, struct rotation *rotation, struct error *error);
+int triggered_run(struct session *session, const struct recorder_options *options,
+                  const volatile int *stop, struct rotation *rotation, struct error *error);

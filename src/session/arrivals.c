@@ -15,23 +15,39 @@ struct seen {
     pid_t pid;
     struct executable executable;
     struct process_identity identity; /* of a VM */
-    bool is_vm, given_up;
+    bool is_vm, settled;
     uint64_t since; /* ns, CLOCK_MONOTONIC: when it had this executable first */
+    uint64_t due;   /* the same: when to try to add it */
+    uint64_t pause; /* ns to the next try, if that one fails */
 };
 
 struct arrivals {
     struct seen *seen; /* ascending by pid */
     size_t count;
-    uint64_t due; /* ns, CLOCK_MONOTONIC: of the next look */
+    uint64_t due;         /* ns, CLOCK_MONOTONIC: of the next look */
+    uint64_t noted_since; /* the same: when the current second of notes began */
+    unsigned noted;       /* in it */
 };
 
 /* The seconds that a VM has to start: until it looks like a supported one, and until it can be
  * added. */
 enum { TABLES_SECONDS = 5, START_SECONDS = 60 };
 
+/* A VM is ready some 50 to 500 ms after it began. Each try opens it, which takes some ms. */
+enum {
+    PAUSE_FIRST_NS = 25000000,
+    PAUSE_MOST_NS = 100000000, /* for SOON_SECONDS */
+    SOON_SECONDS = 3,
+    PAUSE_LATER_NS = 1000000000,
+};
+
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as
  * long. */
 enum { PAUSE = 200 };
+
+/* The most processes that are looked at in a second because they have begun a program: any user can
+ * begin many. The next look at all finds the others. */
+enum { NOTES_MOST = 256 };
 
 void arrivals_free(struct arrivals *arrivals)
 {
@@ -80,7 +96,8 @@ static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now
     }
     now->identity = process_identity(pid);
     now->is_vm = vm_identify(pid, &build, &ignored) == 1;
-    now->since = clock_ns(CLOCK_MONOTONIC);
+    now->since = now->due = clock_ns(CLOCK_MONOTONIC);
+    now->pause = PAUSE_FIRST_NS;
     return true;
 }
 
@@ -103,43 +120,85 @@ static void look(struct arrivals *arrivals)
     arrivals->count = used;
 }
 
-static bool is_target(const struct targets *targets, pid_t pid)
-{
-    const struct target *target = targets_find(targets, pid);
-
-    return target && !target->ended;
-}
-
 struct arrivals *arrivals_new(const struct targets *targets)
 {
     struct arrivals *arrivals = xcalloc(1, sizeof(*arrivals));
 
     look(arrivals);
     for (size_t i = 0; i < arrivals->count; i++)
-        arrivals->seen[i].given_up = !is_target(targets, arrivals->seen[i].pid);
+        arrivals->seen[i].settled = targets_find(targets, arrivals->seen[i].pid) ||
+                                    refusals_has(&targets->refused, arrivals->seen[i].pid);
     return arrivals;
 }
 
-pid_t *arrivals_look(struct arrivals *arrivals, const struct targets *targets, size_t *count)
+static bool may_note(struct arrivals *arrivals)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (now - arrivals->noted_since >= 1000000000) {
+        arrivals->noted_since = now;
+        arrivals->noted = 0;
+    }
+    return arrivals->noted++ < NOTES_MOST;
+}
+
+void arrivals_note(struct arrivals *arrivals, pid_t pid)
+{
+    struct seen now, *at = find(arrivals, pid);
+    size_t place = 0;
+
+    if (!may_note(arrivals) || !look_at(arrivals, pid, &now))
+        return;
+    if (at) {
+        *at = now;
+        return;
+    }
+    while (place < arrivals->count && arrivals->seen[place].pid < pid)
+        place++;
+    arrivals->seen = xreallocarray(arrivals->seen, arrivals->count + 1, sizeof(*arrivals->seen));
+    memmove(&arrivals->seen[place + 1], &arrivals->seen[place],
+            (arrivals->count - place) * sizeof(*arrivals->seen));
+    arrivals->seen[place] = now;
+    arrivals->count++;
+}
+
+void arrivals_look(struct arrivals *arrivals)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
-    pid_t *found = NULL;
-    size_t room = 0;
 
-    *count = 0;
     if (began < arrivals->due)
-        return NULL;
+        return;
     look(arrivals);
     arrivals->due = began + PAUSE * (clock_ns(CLOCK_MONOTONIC) - began);
+}
+
+/* Return the VM that is due first; NULL if none waits. */
+static const struct seen *first_due(const struct arrivals *arrivals)
+{
+    const struct seen *first = NULL;
+
     for (size_t i = 0; i < arrivals->count; i++) {
         const struct seen *seen = &arrivals->seen[i];
 
-        if (!seen->is_vm || seen->given_up || is_target(targets, seen->pid))
-            continue;
-        found = xgrow(found, &room, *count, sizeof(*found));
-        found[(*count)++] = seen->pid;
+        if (seen->is_vm && !seen->settled && (!first || seen->due < first->due))
+            first = seen;
     }
-    return found;
+    return first;
+}
+
+pid_t arrivals_next(const struct arrivals *arrivals)
+{
+    const struct seen *first = first_due(arrivals);
+
+    return first && first->due <= clock_ns(CLOCK_MONOTONIC) ? first->pid : 0;
+}
+
+uint64_t arrivals_wait(const struct arrivals *arrivals)
+{
+    const struct seen *first = first_due(arrivals);
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    return !first ? UINT64_MAX : first->due > now ? first->due - now : 0;
 }
 
 double arrivals_seconds(const struct arrivals *arrivals, pid_t pid)
@@ -149,21 +208,24 @@ double arrivals_seconds(const struct arrivals *arrivals, pid_t pid)
     return seen ? (double)(clock_ns(CLOCK_MONOTONIC) - seen->since) / 1e9 : 0;
 }
 
-void arrivals_give_up(struct arrivals *arrivals, pid_t pid)
+bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error)
+{
+    struct seen *seen = find(arrivals, pid);
+    double seconds = arrivals_seconds(arrivals, pid);
+
+    if (!seen)
+        return false;
+    seen->due = clock_ns(CLOCK_MONOTONIC) + (seconds < SOON_SECONDS ? seen->pause : PAUSE_LATER_NS);
+    if (seen->pause < PAUSE_MOST_NS)
+        seen->pause *= 2;
+    seen->settled = seconds > (error->code == ERROR_UNSUPPORTED ? TABLES_SECONDS : START_SECONDS);
+    return seen->settled;
+}
+
+void arrivals_settle(struct arrivals *arrivals, pid_t pid)
 {
     struct seen *seen = find(arrivals, pid);
 
     if (seen)
-        seen->given_up = true;
-}
-
-bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error)
-{
-    struct seen *seen = find(arrivals, pid);
-
-    if (!seen)
-        return false;
-    seen->given_up = arrivals_seconds(arrivals, pid) >
-                     (error->code == ERROR_UNSUPPORTED ? TABLES_SECONDS : START_SECONDS);
-    return seen->given_up;
+        seen->settled = true;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "util/alloc.h"
 
 void busiest_free(struct busiest *busiest)
@@ -37,7 +37,7 @@ void busiest_note(struct busiest *busiest, const struct profile *profile)
     if (who) {
         struct buffer text = {0};
 
-        process_text(profile, who, &text);
+        summary_text_of_process(profile, who, &text);
         snprintf(busiest->name, sizeof(busiest->name), "%.*s", (int)text.size, text.data);
         buffer_free(&text);
         busiest->share = (double)most / busiest->total;

@@ -294,7 +294,7 @@ static struct id_index index_of(const struct profile *profile, const struct thre
         const struct thread_entry *thread = profile_get_thread(profile, times->list[i].thread);
 
         if (!find_time(&index, profile, times, thread))
-            id_index_add(&index, hash_of(thread), (uint32_t)i + 1);
+            hash_index_add(&index, hash_of(thread), (uint32_t)i + 1);
     }
     return index;
 }
@@ -313,7 +313,7 @@ void cpu_time_threads(const struct cpu_time *cpu_time, const struct profile *pro
         if (time)
             time->sampled_ns += cpu_time->sampled[id];
     }
-    id_index_free(&index);
+    hash_index_free(&index);
 }
 
 void cpu_time_begin(struct cpu_time *cpu_time)

@@ -147,12 +147,12 @@ static bool any_running(const struct dump_taker *taker)
 
 static int start_sampling(struct dump_taker *taker, struct error *error)
 {
-    struct programs_options options = {.clock = clock_event_default(), .frequency = HZ};
+    struct programs_options options = {.clock = sample_clock_default(), .frequency = HZ};
 
     taker->programs = programs_new(&options);
     if (programs_open(taker->programs, error))
         return -1;
-    taker->sampler = sampler_new(taker->programs, "sample_cpu", clock_event_default(), HZ);
+    taker->sampler = sampler_new(taker->programs, "sample_cpu", sample_clock_default(), HZ);
     if (programs_load(taker->programs, error) ||
         programs_add_target(taker->programs, taker->vm,
                             symbolizer_code_generation_address(taker->symbolizer), error) ||
@@ -413,7 +413,7 @@ static int run(struct dump_taker *taker, struct error *sampling, struct error *e
     if (dump_has(dump, DUMP_MEMORY))
         node_memory_read(taker->vm, &dump->memory);
     if (dump_has(dump, DUMP_PORTS))
-        dump_ports_take(taker->vm, taker->symbolizer, taker->profile, &dump->ports);
+        take_ports(taker->vm, taker->symbolizer, taker->profile, &dump->ports);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "capture/sampler.h"
 #include "profile/profile_remap.h"
 #include "profile/events.h"
+#include "session/node_meter.h"
 #include "symbol/allocation.h"
 #include "util/alloc.h"
 
@@ -29,6 +30,7 @@ struct events {
     struct memory_locks *locks;
     struct profile *profile;
     struct calibration calibration;
+    struct host_limit *host; /* NULL: none */
     event_id ids[EVENTS_MAX];
     /* Remainders of rounding the values, added to the next ones so that sums stay right. */
     double rest[EVENTS_MAX][EVENT_VALUES];
@@ -54,6 +56,8 @@ struct events *event_samples_new(const struct session_options *options,
 
     events->options = options;
     events->targets = targets;
+    if (options->host_budget > 0 && options->event_count)
+        events->host = host_limit_new(options->host_budget);
     define(events, profile);
     for (int i = 0; i < options->event_count; i++)
         if (!strcmp(options->events[i].name, EVENT_ALLOC))
@@ -66,6 +70,7 @@ void event_samples_free(struct events *events)
     if (!events)
         return;
     sampler_free(events->ticks);
+    host_limit_free(events->host);
     free(events->held);
     free(events);
 }
@@ -97,7 +102,7 @@ static void find_ticks(struct events *events)
 
         if (tick && !events->ticks)
             events->ticks =
-                sampler_new(events->programs, tick, clock_event_default(), tick_frequency(events));
+                sampler_new(events->programs, tick, sample_clock_default(), tick_frequency(events));
     }
 }
 
@@ -112,6 +117,7 @@ static int find_probes(const struct events *events, struct target *target, struc
         .count = events->options->event_count,
         .target = target->number,
         .budget = events->options->budget,
+        .host = events->host,
         .long_us = events->options->long_us,
         .ticks = events->ticks,
     };
@@ -301,7 +307,7 @@ static stack_id add_mark(struct profile *profile, stack_id stack, enum process_s
     struct frame frame = {.kind = FRAME_MARK};
     char text[64];
 
-    snprintf(text, sizeof(text), "[%s]", process_status_name(status));
+    snprintf(text, sizeof(text), "[%s]", profile_status_name(status));
     frame.symbol = profile_string_z(profile, text);
     return profile_stack(profile, stack, profile_frame(profile, &frame));
 }
@@ -484,6 +490,8 @@ void event_samples_begin(struct events *events, struct profile *profile)
         profile_remap_sample(&remap, &events->held[i].sample);
     profile_remap_free(&remap);
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes)
+        if (events->targets->of[i]->probes) {
+            node_meter_end_segment(events->targets->of[i]);
             event_probes_begin(events->targets->of[i]->probes);
+        }
 }

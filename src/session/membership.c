@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "os/process.h"
+#include "session/node_meter.h"
 #include "session/node_watch.h"
+#include "session/traces.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/clock.h"
@@ -42,12 +44,13 @@ int membership_open(struct session *session, struct error *error)
     return 0;
 }
 
-static int begin(const struct session *session, const struct target *target, struct error *error)
+static int begin(const struct session *session, struct target *target, struct error *error)
 {
     if (programs_add_target(session->programs, target->vm,
                             symbolizer_code_generation_address(target->symbolizer), error))
         return -1;
     memory_locks_watch(session->memory_locks, target->vm);
+    traces_look(session->programs, target);
     return 0;
 }
 
@@ -77,6 +80,8 @@ static int watch(const struct session *session, struct target *target, struct er
 {
     if (session->options->node_metrics)
         target->node_watch = node_watch_new(target->vm, session->options->node_metrics);
+    if (session->options->node_numbers)
+        target->meter = node_meter_new(target->vm, session->options);
     return walls_add(target, session->options, session->segment, error) ||
                    trigger_watch_add(target, session->options, error)
                ? -1
@@ -138,7 +143,7 @@ static int leave(struct session *session, struct target *target, struct error *e
     log_decision("targets", "process %d %s", (int)target->vm->pid,
                  target->vm->memory->is_held ? "can't be read any more" : "has ended");
     if (session->arrivals && target->vm->memory->is_held)
-        arrivals_give_up(session->arrivals, target->vm->pid);
+        refusals_add(&session->targets->refused, target->vm->pid, "it holds back its memory");
     note_end(session, target);
     session->ended = target->vm->pid;
     target->ended = true;
@@ -238,6 +243,7 @@ static int join(struct session *session, struct target *target, struct error *er
     return result;
 }
 
+/* Add a VM unless a rule excludes it. */
 static int add(struct session *session, pid_t pid, uint32_t number, struct error *error)
 {
     struct targets *targets = session->targets;
@@ -246,6 +252,10 @@ static int add(struct session *session, pid_t pid, uint32_t number, struct error
 
     if (!vm)
         return -1;
+    if (targets_exclude(targets, vm)) {
+        vm_close(vm);
+        return 0;
+    }
     target = targets_adopt(targets, vm);
     target->number = number;
     target->joined = true;
@@ -272,26 +282,63 @@ static bool find_room(struct session *session, uint32_t *ret_number)
     return !full;
 }
 
-/* A VM that has only begun to start can't be profiled yet, and is tried again. */
-static void welcome(struct session *session)
+/* Make way for a VM in a process that was a target before it began this program. Return 1 if it is
+ * the target, 0 if not, -1 with error. */
+static int make_way(struct session *session, pid_t pid, struct error *error)
+{
+    struct target *target = targets_find(session->targets, pid);
+
+    if (!target || target->ended)
+        return 0;
+    if (target_runs(target))
+        return 1;
+    return leave(session, target, error);
+}
+
+/* Add a VM that is due. One that has only begun to start can't be profiled yet, and is tried again.
+ */
+static int add_arrival(struct session *session, pid_t pid, uint32_t number, struct error *error)
+{
+    struct error refused;
+    int known = make_way(session, pid, error);
+
+    if (known < 0)
+        return -1;
+    if (known || add(session, pid, number, &refused) == 0) {
+        arrivals_settle(session->arrivals, pid);
+        return 0;
+    }
+    log_detail("targets", "process %d can't be profiled: %s", (int)pid, refused.text);
+    if (arrivals_failed(session->arrivals, pid, &refused))
+        targets_refuse(session->targets, pid, &refused);
+    return 0;
+}
+
+int membership_welcome(struct session *session, struct error *error)
 {
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + JOIN_NS;
-    size_t count;
-    pid_t *pids = arrivals_look(session->arrivals, session->targets, &count);
+    uint32_t number;
+    pid_t pid;
 
-    for (size_t i = 0; i < count && clock_ns(CLOCK_MONOTONIC) < until; i++) {
-        struct error error;
-        uint32_t number;
+    if (!session->arrivals)
+        return 0;
+    while ((pid = programs_take_start(session->programs)))
+        arrivals_note(session->arrivals, pid);
+    while (clock_ns(CLOCK_MONOTONIC) < until && (pid = arrivals_next(session->arrivals)) &&
+           find_room(session, &number))
+        if (add_arrival(session, pid, number, error))
+            return -1;
+    return 0;
+}
 
-        if (!find_room(session, &number))
-            break;
-        if (add(session, pids[i], number, &error) == 0)
-            continue;
-        log_detail("targets", "process %d can't be profiled: %s", (int)pids[i], error.text);
-        if (arrivals_failed(session->arrivals, pids[i], &error))
-            session->options->warn("process %d is skipped: %s", (int)pids[i], error.text);
-    }
-    free(pids);
+int membership_limit_timeout(const struct session *session, int timeout_ms)
+{
+    uint64_t wait_ms;
+
+    if (!session->arrivals || session->is_full)
+        return timeout_ms;
+    wait_ms = arrivals_wait(session->arrivals) / 1000000;
+    return wait_ms < (uint64_t)timeout_ms ? (int)wait_ms + 1 : timeout_ms;
 }
 
 int membership_step(struct session *session, struct error *error)
@@ -302,7 +349,9 @@ int membership_step(struct session *session, struct error *error)
         if (!target->ended && !target_is_readable(target) && leave(session, target, error))
             return -1;
     }
-    if (session->arrivals)
-        welcome(session);
+    if (!session->arrivals)
+        return 0;
+    refusals_forget_ended(&session->targets->refused);
+    arrivals_look(session->arrivals);
     return 0;
 }

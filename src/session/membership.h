@@ -26,8 +26,12 @@ void membership_prepare(struct session *session);
 
 /* While it runs. */
 
-/* Let VMs leave that have ended, and VMs join that have started. Call about once a second. */
+/* Let VMs leave that have ended, and look for VMs that have started. Call about once a second. */
 int membership_step(struct session *session, struct error *error);
+/* Let VMs join that have started, for a short time. Call at each step. */
+int membership_welcome(struct session *session, struct error *error);
+/* Return the part of the timeout (ms) after which a VM may be able to join. */
+int membership_limit_timeout(const struct session *session, int timeout_ms);
 /* False once every target has ended. */
 bool membership_alive(const struct session *session);
 /* Warn of targets that have ended since the last step. */

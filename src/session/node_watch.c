@@ -144,7 +144,7 @@ static void put_allocator(const struct round *round, const struct allocator *all
         .of = allocator->name[0] ? profile_string_z(round->segment->profile, allocator->name) : 0,
     };
 
-    put(round, &key, allocator_carriers(allocator), false);
+    put(round, &key, dump_allocator_carriers(allocator), false);
     key.metric = NODE_BLOCKS;
     put(round, &key, allocator->blocks, false);
 }
@@ -168,7 +168,7 @@ static void read_memory(const struct round *round)
     put_use(round, NODE_PORTS, &use.ports);
     if (!use.allocators.count)
         return;
-    total = allocators_total(&use.allocators);
+    total = dump_allocators_total(&use.allocators);
     put_allocator(round, &total);
     for (size_t i = 0; i < use.allocators.count; i++)
         put_allocator(round, &use.allocators.of[i]);

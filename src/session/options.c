@@ -11,7 +11,7 @@
 
 /* ---- events ---- */
 
-const char *session_event_names(void)
+const char *session_options_event_names(void)
 {
     static char names[256];
 
@@ -32,7 +32,7 @@ static int add_event(struct session_options *session, const char *name, struct e
         session->wall = true;
         return 0;
     }
-    if (event_kinds_parse_request(name, session_event_names(), &request, error))
+    if (event_kinds_parse_request(name, session_options_event_names(), &request, error))
         return -1;
     for (int i = 0; i < session->event_count; i++)
         if (!strcmp(session->events[i].name, name))
@@ -53,7 +53,7 @@ int session_options_add_events(struct session_options *session, char *list, stru
             return -1;
     if (!session->cpu && !session->wall && !session->event_count)
         return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s",
-                         session_event_names());
+                         session_options_event_names());
     return 0;
 }
 
@@ -83,7 +83,7 @@ static int parse_metric(const char *text, struct top_option *top, struct error *
         STRUCT_METRICS);
 }
 
-int top_option_parse(char *text, struct top_option *top, struct error *error)
+int session_options_parse_top(char *text, struct top_option *top, struct error *error)
 {
     char *metric = cut(text), *seconds = cut(metric), *end;
     long count = strtol(text, &end, 10);

@@ -11,6 +11,7 @@
 #include "capture/sample_clock.h"
 #include "capture/event_probes.h"
 #include "profile/metrics.h"
+#include "session/target_rules.h"
 #include "session/trigger.h"
 #include "util/error.h"
 
@@ -30,7 +31,7 @@ struct top_option {
 
 /* Parse `text`, which is modified. Without a metric, it is the growth of reductions. Return 0, or
  * -1 with ERROR_USAGE. */
-int top_option_parse(char *text, struct top_option *top, struct error *error);
+int session_options_parse_top(char *text, struct top_option *top, struct error *error);
 
 /* Prints a warning for the user; the arguments are those of printf. */
 typedef void (*warn_function)(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -39,12 +40,14 @@ typedef void (*warn_function)(const char *format, ...) __attribute__((format(pri
 struct target_options {
     pid_t *pids;
     size_t pid_count, pid_room;
-    bool all;            /* every VM of the host */
-    bool may_be_none;    /* with `all`: VMs may come later */
-    uint32_t room;       /* with `all`: of at least so many VMs at once; 0: a default */
-    bool one;            /* the command has no -a: messages do not offer it */
-    char **command;      /* start this and profile it; NULL: none */
-    const char *user;    /* runs the command; NULL: see session/command.h */
+    bool all;                        /* every VM of the host */
+    bool may_be_none;                /* with `all`: VMs may come later */
+    uint32_t room;                   /* with `all`: of at least so many VMs at once; 0: a default */
+    bool one;                        /* the command has no -a: messages do not offer it */
+    char **command;                  /* start this and profile it; NULL: none */
+    const char *user;                /* runs the command; NULL: see session/command.h */
+    const struct target_rule *rules; /* with `all`: the first that matches decides */
+    size_t rule_count;
     int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */
     warn_function warn;
 };
@@ -59,10 +62,12 @@ struct session_options {
     uint32_t wall_frequency; /* sweeps per second */
     struct top_option top;   /* the processes to sweep over */
     double budget;           /* share of the target's CPU time that probes may cost */
+    double host_budget;      /* CPUs that probes and this program may use; 0: no limit */
     uint32_t long_us;        /* a slice of at least this time on a scheduler is a long schedule */
     struct trigger triggers[TRIGGERS_MAX];
     size_t trigger_count;  /* 0: record all of the time */
     uint32_t node_metrics; /* 1 << enum dump_section each: of which to record metrics of the VM */
+    bool node_numbers;     /* read the numbers of each VM for operators (node_meter.h) */
     struct name_keys name_keys;
     bool kernel_addresses; /* record where kernel functions are in memory */
     uint64_t flush_ns;     /* interval at which the recording is flushed */
@@ -74,4 +79,4 @@ struct session_options {
 int session_options_add_events(struct session_options *session, char *list, struct error *error);
 
 /* The events that it takes, for messages: "cpu, wall, gc, ...". */
-const char *session_event_names(void);
+const char *session_options_event_names(void);

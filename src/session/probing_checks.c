@@ -75,7 +75,7 @@ static void check_ticks(struct findings *findings, struct programs *programs,
 
 static void check_cpu_samples(struct findings *findings)
 {
-    const struct clock_event *clock = clock_event_default();
+    const struct clock_event *clock = sample_clock_default();
     struct programs *programs = programs_for(clock);
     struct sampler *sampler = NULL;
     struct error error;
@@ -100,8 +100,8 @@ static void check_cycles(struct findings *findings)
     bool is_guest = sample_clock_under_hypervisor();
     uint64_t period;
     struct error error;
-    const struct clock_event *cycles = clock_event_find("cycles", &error);
-    int result = cycles ? clock_event_period(cycles, HZ, &period, &error) : -1;
+    const struct clock_event *cycles = sample_clock_find("cycles", &error);
+    int result = cycles ? sample_clock_period(cycles, HZ, &period, &error) : -1;
 
     if (result == 0 && is_guest)
         findings_ok(findings, "PMU",
@@ -145,7 +145,7 @@ static void check_uprobes(struct findings *findings, struct probing *probing)
 /* Load the programs of all events, prepared for the way of attaching that works. */
 static void check_event_programs(struct findings *findings, const struct probing *probing)
 {
-    struct programs *programs = programs_for(clock_event_default());
+    struct programs *programs = programs_for(sample_clock_default());
     struct event_request request;
     struct error error;
     bool loaded = false;

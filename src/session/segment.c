@@ -80,7 +80,7 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
 void segment_set_held(struct segment *segment, uint64_t time)
 {
     segment->held = time;
-    recording_wait_for(segment->writer, time);
+    recording_writer_wait_for(segment->writer, time);
 }
 
 void segment_hold(struct segment *segment, uint64_t time)
@@ -115,7 +115,7 @@ int segment_finish(struct segment *segment, uint64_t lost, int *ret_fd, struct e
     log_detail("recording", "a recording ends: %.1f s, %llu samples, %llu bytes",
                (double)(segment->totals.end_monotonic - segment->begin) / 1e9,
                (unsigned long long)segment->totals.samples,
-               (unsigned long long)recording_size(segment->writer));
+               (unsigned long long)recording_writer_size(segment->writer));
     segment->writer = NULL;
     return recording_finish(writer, segment->profile, &segment->totals, ret_fd, error);
 }

@@ -8,8 +8,10 @@
 #include "os/process.h"
 #include "profile/events.h"
 #include "session/membership.h"
+#include "session/node_meter.h"
 #include "session/node_watch.h"
 #include "session/session_internal.h"
+#include "session/traces.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "symbol/snapshot.h"
@@ -26,6 +28,7 @@ void session_free(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++)
         target_leave_session(session->targets->of[i]);
     arrivals_free(session->arrivals);
+    start_watch_free(session->starts);
     cpu_time_free(session->cpu_time);
     sampler_free(session->sampler);
     event_samples_free(session->events);
@@ -47,6 +50,8 @@ static void follow_segment(struct session *session)
 
     membership_forget(session);
     session->samples += before->totals.samples;
+    for (int i = 0; i < LOSS_COUNT; i++)
+        session->losses[i] += before->totals.losses[i];
     session->segment = segment_new(session->options, before);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
@@ -93,6 +98,8 @@ static void take_cpu(struct session *session, const struct target *target,
 
     if (target->trigger_watch)
         trigger_watch_cpu_sample(target->trigger_watch, sample);
+    if (target->meter)
+        node_meter_cpu_sample(target->meter, session->segment->profile, sample, base);
     session->write_result = event_samples_take_cpu(session->events, target, snapshot, sample,
                                                    session->segment, &session->write_error);
     if (!session->write_result && target->wall)
@@ -219,6 +226,7 @@ static void look_at_targets(struct session *session)
         if (!target->ended && target_runs(target)) { /* another process can have its pid */
             symbolizer_look(target->symbolizer);
             target_look(target, session->segment, session->options->warn);
+            traces_look(session->programs, target);
         }
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
@@ -309,7 +317,8 @@ static int check_clock(struct session *session, struct error *error)
 
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
-    timeout_ms = walls_limit_timeout(session->targets, timeout_ms);
+    timeout_ms =
+        membership_limit_timeout(session, walls_limit_timeout(session->targets, timeout_ms));
     if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
@@ -322,9 +331,12 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         return -1;
     note_held(session);
     node_watches_step(session->targets, session->segment, false);
+    node_meters_step(session->targets, session->segment);
     for (size_t i = 0; i < session->targets->count; i++)
         if (!session->targets->of[i]->ended)
             symbolizer_refresh(session->targets->of[i]->symbolizer);
+    if (membership_welcome(session, error))
+        return -1;
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
 }
 
@@ -348,7 +360,8 @@ pid_t session_take_ended(struct session *session)
 
 const char *session_look(struct session *session, bool may_fire)
 {
-    return triggers_look(session->targets, may_fire, session->segment->profile, &session->fired)
+    return trigger_watch_look_all(session->targets, may_fire, session->segment->profile,
+                                  &session->fired)
                ? session->fired.data
                : NULL;
 }
@@ -356,16 +369,24 @@ const char *session_look(struct session *session, bool may_fire)
 struct session_status session_status(const struct session *session)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-    return (struct session_status){
+    struct session_status status = {
         .seconds = (double)(now - session->first_ns) / (double)SECOND,
         .segment_ns = now - session->segment->begin,
-        .segment_bytes = recording_size(session->segment->writer),
+        .segment_bytes = recording_writer_size(session->segment->writer),
         .samples = session->samples + session->segment->totals.samples,
         .lost = programs_lost(session->programs),
         .busiest = session->busiest.name,
         .busiest_share = session->busiest.share,
     };
+
+    for (int i = 0; i < LOSS_COUNT; i++)
+        status.losses[i] = session->losses[i] + session->segment->totals.losses[i];
+    return status;
+}
+
+const struct profile *session_profile(const struct session *session)
+{
+    return session->segment->profile;
 }
 
 /* Process the samples that the kernel still holds, and complete the counts. */

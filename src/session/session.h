@@ -47,6 +47,7 @@ struct session_status {
     double seconds;                     /* since the first sample was possible */
     uint64_t segment_ns, segment_bytes; /* of the current segment */
     uint64_t samples, lost;             /* of all segments */
+    uint64_t losses[LOSS_COUNT];        /* the same */
     const char *busiest;  /* process with the most samples in the last second, "" if none */
     double busiest_share; /* its share of that second's samples of processes */
 };
@@ -56,6 +57,9 @@ const char *session_look(struct session *session, bool may_fire);
 
 /* Only while there is a segment. */
 struct session_status session_status(const struct session *session);
+
+/* The profile of the current segment, to which the targets' symbolizers refer. */
+const struct profile *session_profile(const struct session *session);
 
 /* Stop sampling. */
 void session_stop(struct session *session);

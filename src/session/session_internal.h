@@ -5,6 +5,7 @@
 #include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
+#include "capture/start_watch.h"
 #include "os/kernel_symbols.h"
 #include "session/arrivals.h"
 #include "session/busiest.h"
@@ -17,10 +18,11 @@
 struct session {
     const struct session_options *options;
     struct targets *targets;
-    uint32_t room;             /* targets that there can be at once */
-    bool is_full;              /* it was reported that there is no more room */
-    pid_t ended;               /* the last target that has ended and was not taken; 0: none */
-    struct arrivals *arrivals; /* NULL: VMs that start later are not looked for */
+    uint32_t room;              /* targets that there can be at once */
+    bool is_full;               /* it was reported that there is no more room */
+    pid_t ended;                /* the last target that has ended and was not taken; 0: none */
+    struct arrivals *arrivals;  /* NULL: VMs that start later are not looked for */
+    struct start_watch *starts; /* NULL: the same */
     const char *command_line;
     struct kernel_symbols *kernel;
     struct programs *programs;
@@ -32,7 +34,8 @@ struct session {
     struct events *events;
     struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;
-    uint64_t samples; /* of the segments before */
+    uint64_t samples;            /* of the segments before */
+    uint64_t losses[LOSS_COUNT]; /* the same */
     uint64_t first_ns, looked_ns, flushed_ns;
     struct presence presence;
     bool stopped;     /* no more samples are taken */

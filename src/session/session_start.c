@@ -27,9 +27,15 @@ static int load_programs(struct session *session, struct error *error)
         session->sampler = sampler_new(session->programs, "sample_cpu", session->options->clock,
                                        options.frequency);
     session->memory_locks = memory_locks_new(session->programs);
+    if (session->arrivals)
+        session->starts = start_watch_new(session->programs);
     if (event_samples_find(session->events, session->programs, session->memory_locks, error))
         return -1;
-    return programs_load(session->programs, error);
+    if (programs_load(session->programs, error))
+        return -1;
+    if (session->starts)
+        start_watch_begin(session->starts);
+    return 0;
 }
 
 /* Start the sampler, and the account of CPU time with it. */
@@ -68,12 +74,12 @@ static void remove_target(struct targets *targets, size_t index)
     struct error held;
 
     if (vm_check_held(targets->of[index]->vm, &held))
-        targets->warn("process %d is skipped: %s", (int)targets->of[index]->vm->pid, held.text);
+        targets_refuse(targets, targets->of[index]->vm->pid, &held);
     targets_remove(targets, index);
 }
 
 /* Remove the targets that have ended or hold back memory if all VMs of the host are targets. True
- * if some were removed and some are left. */
+ * if some were removed, and the others are enough. */
 static bool drop_lost(struct targets *targets)
 {
     size_t before = targets->count;
@@ -81,7 +87,7 @@ static bool drop_lost(struct targets *targets)
     for (size_t i = targets->all ? targets->count : 0; i-- > 0;)
         if (!target_is_readable(targets->of[i]))
             remove_target(targets, i);
-    return targets->count && targets->count < before;
+    return (targets->count || targets->may_be_none) && targets->count < before;
 }
 
 struct session *session_start(const struct session_options *options, struct targets *targets,

@@ -137,8 +137,8 @@ static void take_sockets(struct port_taker *taker, struct vm *vm)
     sockets_free(&sockets);
 }
 
-void dump_ports_take(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
-                     struct dump_ports *ports)
+void take_ports(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                struct dump_ports *ports)
 {
     struct port_taker taker = {
         .symbolizer = symbolizer, .profile = profile, .ports = ports, .atoms = atoms_new(vm)};

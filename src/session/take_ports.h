@@ -9,5 +9,5 @@
 /* Fill *ports, which must be all zero, with the ports and sockets of the VM, the largest queues
  * first. Their owners become entries of `profile`. If ports or sockets can't be read, *ports says
  * why. */
-void dump_ports_take(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
-                     struct dump_ports *ports);
+void take_ports(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                struct dump_ports *ports);

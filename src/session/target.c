@@ -6,6 +6,7 @@
 #include "native/memory.h"
 #include "os/process.h"
 #include "session/cpu_time.h"
+#include "session/node_meter.h"
 #include "session/node_watch.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
@@ -26,6 +27,7 @@ void target_leave_session(struct target *target)
     wall_free(target->wall);
     trigger_watch_free(target->trigger_watch);
     node_watch_free(target->node_watch);
+    node_meter_free(target->meter);
     vm_cpu_time_free(target->cpu_time);
     event_probes_free(target->probes);
     allocation_free(target->allocation);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/trace_atoms.h"
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "session/segment.h"
@@ -20,6 +21,9 @@ struct target {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
     } life;                        /* target_look() */
+    unsigned copy; /* from 1 on, of the VMs with the same labels of metrics; 0: not given yet */
+    struct trace_atoms trace_atoms;
+    bool has_traces; /* all of these were found */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
@@ -28,6 +32,7 @@ struct target {
     struct wall *wall;                   /* session/wall.h */
     struct trigger_watch *trigger_watch; /* session/trigger_watch.h */
     struct node_watch *node_watch;       /* session/node_watch.h */
+    struct node_meter *meter;            /* session/node_meter.h */
 };
 
 /* Takes over `vm`. */

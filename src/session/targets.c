@@ -10,8 +10,10 @@
 
 #include "os/capabilities.h"
 #include "os/process.h"
+#include "os/service_attributes.h"
 #include "session/command.h"
 #include "util/alloc.h"
+#include "util/attribute_list.h"
 #include "util/log.h"
 #include "util/stop.h"
 
@@ -50,7 +52,44 @@ struct target *targets_find(const struct targets *targets, pid_t pid)
     return ended;
 }
 
-/* Open a VM and add it, unless it is a target already. */
+static size_t find_rule(const struct targets *targets, struct vm *vm)
+{
+    char node[600], id[256] = "", *attributes, *container, *name_space, *pod;
+    size_t result;
+
+    vm_node_name(vm, node, sizeof(node));
+    process_container(vm->pid, id, sizeof(id));
+    attributes = service_attributes(vm->pid, id);
+    container = attribute_list_find(attributes, "k8s.container.name");
+    name_space = attribute_list_find(attributes, "k8s.namespace.name");
+    pod = attribute_list_find(attributes, "k8s.pod.name");
+    result = target_rules_find(targets->rules, targets->rule_count,
+                               &(struct target_names){.node = node,
+                                                      .container = container ? container : "",
+                                                      .container_id = id,
+                                                      .name_space = name_space ? name_space : "",
+                                                      .pod = pod ? pod : ""});
+    free(attributes);
+    free(container);
+    free(name_space);
+    free(pod);
+    return result;
+}
+
+bool targets_exclude(struct targets *targets, struct vm *vm)
+{
+    size_t rule = targets->rule_count ? find_rule(targets, vm) : 0;
+    char reason[64];
+
+    if (rule == targets->rule_count || targets->rules[rule].profile)
+        return false;
+    snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
+    log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);
+    refusals_add(&targets->refused, vm->pid, reason);
+    return true;
+}
+
+/* Open a VM and add it, unless it is a target already, or a rule excludes it. */
 static int add(struct targets *targets, pid_t pid, struct error *error)
 {
     struct vm *vm;
@@ -60,7 +99,10 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
         return -1;
-    targets_adopt(targets, vm);
+    if (targets_exclude(targets, vm))
+        vm_close(vm);
+    else
+        targets_adopt(targets, vm);
     return 0;
 }
 
@@ -131,10 +173,16 @@ static int none_found(size_t refused, struct error *error)
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
-static bool may_leave_out(const struct targets *targets, pid_t pid, const struct error *error)
+void targets_refuse(struct targets *targets, pid_t pid, const struct error *error)
+{
+    targets->warn("process %d is skipped: %s", (int)pid, error->text);
+    refusals_add(&targets->refused, pid, error->text);
+}
+
+static bool may_leave_out(struct targets *targets, pid_t pid, const struct error *error)
 {
     if (error->code == ERROR_UNSUPPORTED)
-        targets->warn("process %d is skipped: %s", pid, error->text);
+        targets_refuse(targets, pid, error);
     if (error->code == ERROR_NO_PROCESS)
         log_decision("targets", "process %d is skipped: %s", pid, error->text);
     return error->code == ERROR_UNSUPPORTED || error->code == ERROR_NO_PROCESS;
@@ -160,7 +208,7 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, siz
         if (!may_leave_out(targets, pids[i], error)) {
             if (!targets->may_be_none || stop_requested)
                 return -1;
-            targets->warn("process %d is skipped: %s", pids[i], error->text);
+            targets_refuse(targets, pids[i], error);
         }
         if (error->code == ERROR_UNSUPPORTED)
             unsupported = *error;
@@ -272,6 +320,8 @@ int targets_open(const struct target_options *options, struct targets *targets, 
         .may_be_none = options->may_be_none,
         .room_least = options->room,
         .assumed_release = options->assumed_release,
+        .rules = options->rules,
+        .rule_count = options->rule_count,
         .warn = options->warn,
     };
     if (options->command)
@@ -292,6 +342,7 @@ void targets_close(struct targets *targets)
     for (size_t i = 0; i < targets->count; i++)
         target_free(targets->of[i]);
     free(targets->of);
+    refusals_free(&targets->refused);
     targets->of = NULL;
     targets->count = targets->room = 0;
     if (targets->child)

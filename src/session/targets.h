@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "session/options.h"
+#include "session/refusals.h"
 #include "session/target.h"
 #include "util/error.h"
 
@@ -16,8 +17,11 @@ struct targets {
     bool may_be_none; /* as in target_options, and the next two */
     uint32_t room_least;
     int assumed_release;
+    const struct target_rule *rules;
+    size_t rule_count;
     warn_function warn;
-    pid_t child; /* the command that was started, 0 if none */
+    struct refusals refused; /* if all were requested: those that were skipped */
+    pid_t child;             /* the command that was started, 0 if none */
 };
 
 /* Open the requested VMs: the pids, every VM, that of the command, or the only one of the host.
@@ -38,6 +42,12 @@ void targets_remove(struct targets *targets, size_t index);
 /* The number of targets that there can be at once: more than there are if all VMs of the host are
  * targets, because others may start. */
 uint32_t targets_room(const struct targets *targets);
+
+/* Warn of a VM that can't be profiled, and note it among the refused ones. */
+void targets_refuse(struct targets *targets, pid_t pid, const struct error *error);
+
+/* True if a rule excludes the VM, which is then noted among the refused ones. */
+bool targets_exclude(struct targets *targets, struct vm *vm);
 
 /* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
  * one. A VM that is not supported is skipped with a warning, one that has ended without. Return

@@ -6,7 +6,7 @@
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
 #include "os/process.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -249,7 +249,7 @@ static void describe(struct trigger_watch *watch, const struct watched_condition
         if (!id)
             return;
         buffer_text(text, ", ");
-        process_text(watch->profile, id, text);
+        summary_text_of_process(watch->profile, id, text);
     }
 }
 
@@ -308,8 +308,8 @@ bool trigger_watch_need_cpu_samples(const struct session_options *options)
     return false;
 }
 
-bool triggers_look(const struct targets *targets, bool may_fire, const struct profile *profile,
-                   struct buffer *fired)
+bool trigger_watch_look_all(const struct targets *targets, bool may_fire,
+                            const struct profile *profile, struct buffer *fired)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     bool found = false;

@@ -49,5 +49,5 @@ bool trigger_watch_need_cpu_samples(const struct session_options *options);
 
 /* Check the triggers, as trigger_watch_look() does. Return true if one fires, with its text in
  * *fired, which replaces the text that was there. */
-bool triggers_look(const struct targets *targets, bool may_fire, const struct profile *profile,
-                   struct buffer *fired);
+bool trigger_watch_look_all(const struct targets *targets, bool may_fire,
+                            const struct profile *profile, struct buffer *fired);

@@ -336,7 +336,7 @@ static void end_sweep(struct wall *wall, const struct sweep_counts *counts, uint
     if (!counts->processes && processes)
         return;
     weigh(wall, first_pending,
-          wall->holds ? wall_weight(time, counts->processes, processes) : time);
+          wall->holds ? wall_population_weight(time, counts->processes, processes) : time);
     wall_population_add(&wall->population, counts->processes, processes, time);
     wall->swept = wall->now;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The wall event counts the time of processes, running or not. It sweeps over the processes of a VM
- * at its own rate. Each process that a sweep visits stands for the time since the sweep before. If
- * a sweep visits only some processes, chosen by chance with equal chances, these stand for all
- * processes that there were.
+ * at its own rate. Each process that a sweep visits stands for the time since the sweep before. A
+ * sweep that can't visit all processes picks some at random, each with the same probability. These
+ * stand for all processes that there were.
  *
  *   at rest    its stack is read from memory
  *   running    its stack is that of a CPU sample of it, next to the sweep

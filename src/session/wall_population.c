@@ -5,7 +5,7 @@
 
 #include "util/number.h"
 
-uint64_t wall_weight(uint64_t time, uint64_t read, uint64_t processes)
+uint64_t wall_population_weight(uint64_t time, uint64_t read, uint64_t processes)
 {
     return whole_part((double)time * (double)processes / (double)read + 0.5);
 }

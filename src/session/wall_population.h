@@ -16,7 +16,7 @@ struct wall_population {
 
 /* Return the ns that each process stands for that a sweep has read (at least 1), if the sweep
  * stands for `time` of all `processes`. */
-uint64_t wall_weight(uint64_t time, uint64_t read, uint64_t processes);
+uint64_t wall_population_weight(uint64_t time, uint64_t read, uint64_t processes);
 
 /* Add a sweep that stands for `time`. */
 void wall_population_add(struct wall_population *population, uint64_t read, uint64_t processes,

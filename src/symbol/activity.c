@@ -51,7 +51,7 @@ enum activity activity_of(const struct snapshot *snapshot, enum microstate state
     return activity_of_thread(name);
 }
 
-void activity_port_name(const struct vm *vm, const struct snapshot *snapshot, char *name,
+void activity_name_port(const struct vm *vm, const struct snapshot *snapshot, char *name,
                         size_t size)
 {
     uint64_t port = snapshot_scheduler_word(snapshot, vm->layout.sched_current_port), text;

@@ -11,5 +11,5 @@
 enum activity activity_of(const struct snapshot *snapshot, enum microstate state);
 
 /* The name of the port whose task the scheduler runs; "" if it runs none or the name is unknown. */
-void activity_port_name(const struct vm *vm, const struct snapshot *snapshot, char *name,
+void activity_name_port(const struct vm *vm, const struct snapshot *snapshot, char *name,
                         size_t size);

@@ -52,7 +52,7 @@ bool state_functions_know(const struct state_functions *functions, enum state_fu
 /* A number that changes when functions are added. */
 uint32_t state_functions_version(const struct state_functions *functions);
 
-/* Tell whether garbage_collect() still has a full sweep ahead when it is at this address
+/* Return whether garbage_collect() still has a full sweep ahead when it is at this address
  * (native/reachability.h). CALL_UNKNOWN if its paths are unknown. */
 enum call_ahead state_functions_sweep_ahead(const struct state_functions *functions,
                                             uint64_t address);

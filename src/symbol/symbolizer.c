@@ -275,6 +275,22 @@ static void set_process(struct symbolizer *symbolizer, const struct snapshot *sn
     process_walks_add(symbolizer->walks, address, id, time, &sample->metrics);
 }
 
+/* The trace that the process works for. */
+static void set_trace(struct profile *profile, const struct snapshot *snapshot,
+                      struct sample *sample, struct recording_totals *totals)
+{
+    struct wire_trace trace;
+    const uint8_t *bytes = snapshot_region(snapshot, REGION_TRACE, sizeof(trace));
+
+    if (bytes) {
+        memcpy(&trace, bytes, sizeof(trace));
+        sample->trace_span = profile_trace_span(
+            profile, &(struct trace_span){trace.trace_high, trace.trace_low, trace.span});
+    }
+    totals->losses[LOSS_TRACE] +=
+        snapshot->sample->flags & WIRE_TRACE_UNKNOWN || (bytes && !sample->trace_span);
+}
+
 static enum process_status wait_of(const struct symbolizer *symbolizer, bool has_messages)
 {
     const struct named_stack *named = symbolizer->named;
@@ -315,7 +331,7 @@ static void set_activity(struct symbolizer *symbolizer, const struct snapshot *s
     sample->activity = (uint8_t)activity_of(snapshot, state);
     if (sample->activity != ACTIVITY_PORT)
         return;
-    activity_port_name(symbolizer->vm, snapshot, name, sizeof(name));
+    activity_name_port(symbolizer->vm, snapshot, name, sizeof(name));
     sample->detail = text(symbolizer->profile, name);
 }
 
@@ -340,6 +356,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     symbolizer->no_leaf = unwound->no_leaf;
     sample->stack = add_stack(symbolizer->profile, named);
     set_process(symbolizer, snapshot, unwound, sample);
+    set_trace(symbolizer->profile, snapshot, sample, totals);
     set_wait(symbolizer, sample);
     set_activity(symbolizer, snapshot, unwound, named, sample);
     if (unwound->complete)

@@ -345,7 +345,7 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state 
     } else if (result->no_leaf) {
         start = stack_start_near(&search, top);
     } else {
-        top = unwind_fragment_caller(unwinder, state, top, &search.leaf);
+        top = unwind_erlang_fragment_caller(unwinder, state, top, &search.leaf);
         result->no_leaf = !stack_start(&search, top, &start);
     }
     if (result->no_leaf)

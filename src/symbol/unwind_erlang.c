@@ -112,8 +112,8 @@ static uint64_t skip_frame_pointer(struct unwinder *unwinder, const struct unwin
                : at;
 }
 
-uint64_t unwind_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
-                                uint64_t top, uint64_t *leaf)
+uint64_t unwind_erlang_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
+                                       uint64_t top, uint64_t *leaf)
 {
     uint64_t word = unwind_fragment_caller_on_c_stack(unwinder, state);
     struct code_place place, caller;

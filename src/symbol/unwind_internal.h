@@ -53,5 +53,5 @@ void unwind_erlang(struct unwinder *unwinder, const struct unwind_state *state, 
  * address is not aligned, unlike those between Erlang functions. It is the first word of the stack.
  * In the length/1 fragments it is one word below. Return where the walk continues. `*leaf` becomes
  * the address of the call in the function that is then the youngest, or 0. */
-uint64_t unwind_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
-                                uint64_t top, uint64_t *leaf);
+uint64_t unwind_erlang_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
+                                       uint64_t top, uint64_t *leaf);

@@ -18,9 +18,9 @@ void attribute_list_put(struct buffer *list, const char *key, const char *value)
 {
     if (list->size)
         buffer_byte(list, ',');
-    escape_put(list, key, strlen(key), must_escape);
+    encode_escapes(list, key, strlen(key), must_escape);
     buffer_byte(list, '=');
-    escape_put(list, value, strlen(value), must_escape);
+    encode_escapes(list, value, strlen(value), must_escape);
 }
 
 /* Replace the text by `size` bytes without blanks around them. */
@@ -33,7 +33,7 @@ static void set(struct buffer *text, const char *from, size_t size)
     while (size && isspace((unsigned char)from[size - 1]))
         size--;
     text->size = 0;
-    unescape_put(text, from, size);
+    encode_undo_escapes(text, from, size);
     buffer_byte(text, '\0');
 }
 

@@ -5,7 +5,7 @@
 
 /* The expansion of Cornish and Fisher (Abramowitz and Stegun 26.7.5). The n - 1 differences of
  * neighbours are not independent, so the degrees of freedom are fewer. */
-double errors_of_95_percent(double n)
+double confidence_errors(double n)
 {
     const double z = NORMAL_95_PERCENT, freedom = 2 * (n - 1) * (n - 1) / (3 * n - 4);
 
@@ -16,7 +16,7 @@ double errors_of_95_percent(double n)
 
 /* The upper limit is a percentile of a gamma distribution (Garwood, Biometrika 28, 1936), by the
  * approximation of Wilson and Hilferty (Abramowitz and Stegun 26.4.17). It is right within 1 %. */
-double poisson_half_width(double count)
+double confidence_poisson_half(double count)
 {
     const double next = count + 1;
 

@@ -7,8 +7,8 @@
 
 /* The number of standard errors on each side of a 95 % interval, if the standard error is estimated
  * from `n` windows, at least 2: Student's t. */
-double errors_of_95_percent(double n);
+double confidence_errors(double n);
 
 /* The mean of a count may lie so far above the count that was seen, in 95 of 100 cases; it lies
  * less far below. `count` need not be whole. */
-double poisson_half_width(double count);
+double confidence_poisson_half(double count);

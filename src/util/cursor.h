@@ -96,8 +96,8 @@ static inline uint64_t cursor_varint(struct cursor *cursor, uint64_t max, const 
     return 0;
 }
 
-/* Return `base` plus the next zigzag number (wrapping). A sum above `max` is the problem
- * `problem`. */
+/* Return `base` plus the next zigzag number (wrapping). Fail with
+ * `problem` if the sum is above `max`. */
 static inline uint64_t cursor_delta(struct cursor *cursor, uint64_t base, uint64_t max,
                                     const char *problem)
 {

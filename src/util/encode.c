@@ -20,7 +20,7 @@ static void put_group(struct buffer *buffer, const unsigned char *from, size_t s
     buffer_put(buffer, group, 4);
 }
 
-void base64_put(struct buffer *buffer, const void *data, size_t size)
+void encode_base64(struct buffer *buffer, const void *data, size_t size)
 {
     const unsigned char *from = data;
 
@@ -43,7 +43,7 @@ static void put(FILE *file, unsigned bits)
     putc_unlocked(character, file);
 }
 
-void ascii_write(FILE *file, const void *data, size_t size)
+void encode_ascii(FILE *file, const void *data, size_t size)
 {
     const uint8_t *bytes = data;
     unsigned bits = 0, count = 0; /* not yet written */
@@ -61,8 +61,8 @@ void ascii_write(FILE *file, const void *data, size_t size)
 
 static const char digits[] = "0123456789ABCDEF";
 
-void escape_put(struct buffer *buffer, const char *text, size_t size,
-                bool (*must_escape)(const char *text, size_t at))
+void encode_escapes(struct buffer *buffer, const char *text, size_t size,
+                    bool (*must_escape)(const char *text, size_t at))
 {
     char *at = buffer_reserve(buffer, size * 3);
 
@@ -88,7 +88,7 @@ static int digit_value(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-void unescape_put(struct buffer *buffer, const char *text, size_t size)
+void encode_undo_escapes(struct buffer *buffer, const char *text, size_t size)
 {
     char *at = buffer_reserve(buffer, size);
 

@@ -9,7 +9,7 @@
 #include "util/buffer.h"
 
 /* Append bytes as base64 (RFC 4648, section 4), padded, without line breaks. */
-void base64_put(struct buffer *buffer, const void *data, size_t size);
+void encode_base64(struct buffer *buffer, const void *data, size_t size);
 
 /*
  * Bytes as text in an HTML script element, 7 bits a character. The text is an eighth shorter than
@@ -21,7 +21,7 @@ void base64_put(struct buffer *buffer, const void *data, size_t size);
  * back.
  */
 
-void ascii_write(FILE *file, const void *data, size_t size);
+void encode_ascii(FILE *file, const void *data, size_t size);
 
 /*
  * Percent-escapes, as in URLs: each %XX stands for the byte with that hexadecimal number. All
@@ -30,8 +30,8 @@ void ascii_write(FILE *file, const void *data, size_t size);
  */
 
 /* Append `size` bytes of `text`. Escape '%' and each byte for which `must_escape` returns true. */
-void escape_put(struct buffer *buffer, const char *text, size_t size,
-                bool (*must_escape)(const char *text, size_t at));
+void encode_escapes(struct buffer *buffer, const char *text, size_t size,
+                    bool (*must_escape)(const char *text, size_t at));
 
 /* Append `size` bytes of `text` with its escapes undone. A '%' that begins no escape stays. */
-void unescape_put(struct buffer *buffer, const char *text, size_t size);
+void encode_undo_escapes(struct buffer *buffer, const char *text, size_t size);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int open_regular(const char *path, struct error *error)
+int files_open_regular(const char *path, struct error *error)
 {
     struct stat status;
     int fd = -1;
@@ -35,7 +35,7 @@ static uid_t invoking_user(void)
     return text && isdigit((unsigned char)*text) ? (uid_t)strtoul(text, NULL, 10) : geteuid();
 }
 
-bool own_file_is(int directory, const char *name)
+bool files_is_own(int directory, const char *name)
 {
     struct stat status;
 
@@ -53,19 +53,19 @@ static bool is_locked(int directory, const char *name)
     return locked;
 }
 
-void own_file_remove(int directory, const char *name)
+void files_remove_own(int directory, const char *name)
 {
-    if (own_file_is(directory, name))
+    if (files_is_own(directory, name))
         unlinkat(directory, name, 0);
 }
 
-void own_file_remove_unlocked(int directory, const char *name)
+void files_remove_unlocked(int directory, const char *name)
 {
     if (!is_locked(directory, name))
-        own_file_remove(directory, name);
+        files_remove_own(directory, name);
 }
 
-size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
+size_t files_read_at(int fd, uint64_t offset, void *buffer, size_t size)
 {
     size_t done = 0;
 
@@ -81,7 +81,7 @@ size_t read_at(int fd, uint64_t offset, void *buffer, size_t size)
     return done;
 }
 
-int write_all(int fd, const void *data, size_t size)
+int files_write_all(int fd, const void *data, size_t size)
 {
     for (const char *at = data; size;) {
         ssize_t written = write(fd, at, size);

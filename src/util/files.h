@@ -10,22 +10,22 @@
 
 /* Read `size` bytes of a file at `offset`. Return the number of bytes read: fewer at the end of the
  * file, or on an error, which sets errno. */
-size_t read_at(int fd, uint64_t offset, void *buffer, size_t size);
+size_t files_read_at(int fd, uint64_t offset, void *buffer, size_t size);
 
 /* Write all `size` bytes. Return 0, or -1 with errno. */
-int write_all(int fd, const void *data, size_t size);
+int files_write_all(int fd, const void *data, size_t size);
 
 /* Open a regular file for reading. A device or a pipe is refused before it is opened; a file server
  * can delay the call (os/patient_file.h). -1 with error. */
-int open_regular(const char *path, struct error *error);
+int files_open_regular(const char *path, struct error *error);
 
 /* ---- files that this program may remove: other users can make files with the same names ---- */
 
 /* True for a regular file of this user, or of the user who ran sudo. */
-bool own_file_is(int directory, const char *name);
+bool files_is_own(int directory, const char *name);
 
 /* Remove such a file. */
-void own_file_remove(int directory, const char *name);
+void files_remove_own(int directory, const char *name);
 
 /* Remove such a file, unless the process that created it still writes it, and so has its lock. */
-void own_file_remove_unlocked(int directory, const char *name);
+void files_remove_unlocked(int directory, const char *name);

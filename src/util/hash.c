@@ -58,7 +58,7 @@ uint64_t hash_word(uint64_t word)
 
 #define ID_INDEX_FIRST 64
 
-void id_index_free(struct id_index *index)
+void hash_index_free(struct id_index *index)
 {
     free(index->slots);
     *index = (struct id_index){0};
@@ -86,7 +86,7 @@ static void id_index_grow(struct id_index *index)
     free(old.slots);
 }
 
-void id_index_add(struct id_index *index, uint64_t hash, uint32_t id)
+void hash_index_add(struct id_index *index, uint64_t hash, uint32_t id)
 {
     if (!index->slots || (index->used + 1) * 3 > (index->mask + 1) * 2)
         id_index_grow(index);

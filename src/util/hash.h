@@ -18,7 +18,7 @@ uint64_t hash_word(uint64_t word);
  *      while ((id = id_probe_next(&probe)))
  *          if (entry of id equals)
  *              return id;
- *      id_index_add(&index, hash, new_id);
+ *      hash_index_add(&index, hash, new_id);
  *
  * A slot has 8 bytes. At most two thirds of the slots are in use. An index of zeros is empty.
  */
@@ -40,8 +40,8 @@ struct id_probe {
     size_t at;
 };
 
-void id_index_free(struct id_index *index);
-void id_index_add(struct id_index *index, uint64_t hash, uint32_t id);
+void hash_index_free(struct id_index *index);
+void hash_index_add(struct id_index *index, uint64_t hash, uint32_t id);
 
 static inline struct id_probe id_index_probe(const struct id_index *index, uint64_t hash)
 {

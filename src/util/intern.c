@@ -15,7 +15,7 @@ void intern_init(struct intern *table, size_t entry_size, size_t key_size)
 void intern_free(struct intern *table)
 {
     free(table->entries);
-    id_index_free(&table->index);
+    hash_index_free(&table->index);
 }
 
 static uint32_t find(const struct intern *table, const void *entry, uint64_t hash)
@@ -49,6 +49,6 @@ uint32_t intern_add(struct intern *table, const void *entry)
     }
     id = ++table->count;
     memcpy(table->entries + (size_t)(id - 1) * table->entry_size, entry, table->entry_size);
-    id_index_add(&table->index, hash, id);
+    hash_index_add(&table->index, hash, id);
     return id;
 }

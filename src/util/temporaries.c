@@ -137,7 +137,7 @@ void temporaries_remove_leftovers(int directory, const char *name)
         unsigned long pid = creator(entry->d_name, name);
 
         if (pid && has_ended(pid))
-            own_file_remove_unlocked(directory, entry->d_name);
+            files_remove_unlocked(directory, entry->d_name);
     }
     closedir(entries);
 }

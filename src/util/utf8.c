@@ -134,3 +134,15 @@ size_t utf8_cells(const char *text)
     }
     return cells;
 }
+
+void utf8_copy(char *to, size_t size, const char *text)
+{
+    size_t length = strlen(text), point = 0, next;
+    uint32_t ignored;
+
+    while (point < length && (next = utf8_decode(text + point, length - point, &ignored)) &&
+           point + next < size)
+        point += next;
+    memcpy(to, text, point);
+    to[point] = '\0';
+}

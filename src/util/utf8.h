@@ -27,3 +27,7 @@ size_t utf8_cells(const char *text);
 
 /* Return the number of bytes of `text` that fit into `cells` cells, in whole characters. */
 size_t utf8_fit(const char *text, size_t cells);
+
+/* Copy a text into `size` bytes. One that does not fit is cut at the end of a character; one that
+ * is not UTF-8, before the first wrong byte. */
+void utf8_copy(char *to, size_t size, const char *text);

@@ -98,7 +98,7 @@ struct root_key root_key_of_sample(const struct profile *profile, const struct g
     return key;
 }
 
-frame_id root_bottom(const struct profile *profile, stack_id stack)
+frame_id root_frame_bottom(const struct profile *profile, stack_id stack)
 {
     frame_id bottom = 0;
 
@@ -121,7 +121,7 @@ struct root_key root_key_of_process(const struct profile *profile, process_id pr
     };
 
     if (stack && is_named_by_stack(profile, process))
-        key.bottom = root_bottom(profile, stack);
+        key.bottom = root_frame_bottom(profile, stack);
     return key;
 }
 
@@ -146,7 +146,7 @@ static void activity_text(const struct profile *profile, const struct root_key *
                           profile_text(profile, profile_get_thread(profile, key->thread)->name));
         break;
     default:
-        buffer_format(text, "[scheduler] %s", activity_name(key->activity));
+        buffer_format(text, "[scheduler] %s", profile_activity_name(key->activity));
     }
 }
 
@@ -284,7 +284,7 @@ void root_text(const struct profile *profile, enum group_by group_by, const stru
     else if (key->activity != ACTIVITY_PROCESS)
         activity_text(profile, key, text);
     else if (group_by == GROUP_STATUS)
-        buffer_format(text, "[%s]", process_status_name(key->status));
+        buffer_format(text, "[%s]", profile_status_name(key->status));
     else if (group_by == GROUP_MEMORY)
         decade_text("memory", key->memory, true, text);
     else if (group_by == GROUP_MSGQ)

@@ -31,7 +31,7 @@ struct root_key root_key_of_sample(const struct profile *profile, const struct g
                                    const struct sample *sample, frame_id bottom);
 
 /* The Erlang frame nearest to the root; 0 if there is none. */
-frame_id root_bottom(const struct profile *profile, stack_id stack);
+frame_id root_frame_bottom(const struct profile *profile, stack_id stack);
 
 /* The key of a process, grouped by GROUP_NAME. `stack` is a complete stack of the process, or 0. */
 struct root_key root_key_of_process(const struct profile *profile, process_id process,

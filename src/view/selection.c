@@ -25,6 +25,8 @@ void selection_options_free(struct selection_options *options)
     free_patterns(&options->include);
     free_patterns(&options->exclude);
     free(options->nodes.list);
+    free(options->traces.list);
+    free(options->spans.list);
     free(options->processes.list);
     free(options->children_of.list);
     free(options->descendants_of.list);
@@ -61,24 +63,12 @@ int selection_add_process(struct selection_processes *processes, const char *who
     return 0;
 }
 
-int selection_add_node(struct selection_options *options, const char *who, struct error *error)
-{
-    struct selection_nodes *nodes = &options->nodes;
-
-    if (!*who)
-        return error_set(error, ERROR_USAGE,
-                         "name a node by its name, with or without its host, or by its pid");
-    nodes->list = xreallocarray(nodes->list, nodes->count + 1, sizeof(*nodes->list));
-    nodes->list[nodes->count++] = who;
-    return 0;
-}
-
 static int no_status(const char *name, int size, struct error *error)
 {
     struct buffer names = {0};
 
     for (int i = STATUS_NONE + 1; i < STATUS_COUNT; i++)
-        buffer_format(&names, "%s%s", names.size ? ", " : "", process_status_name(i));
+        buffer_format(&names, "%s%s", names.size ? ", " : "", profile_status_name(i));
     error_set(error, ERROR_USAGE, "there is no status '%.*s'; the statuses are: %.*s", size, name,
               (int)names.size, names.data);
     buffer_free(&names);
@@ -93,7 +83,7 @@ static uint32_t bits_of_status(enum process_status status)
     if (status != STATUS_WAITING)
         return 1u << status;
     for (int i = 0; i < STATUS_COUNT; i++)
-        if (process_status_waits((enum process_status)i))
+        if (profile_status_waits((enum process_status)i))
             bits |= 1u << i;
     return bits;
 }
@@ -107,8 +97,8 @@ int selection_add_statuses(struct selection_options *options, const char *names,
         size_t size = strcspn(names, ",");
         int status = STATUS_NONE + 1;
 
-        while (status < STATUS_COUNT && (strlen(process_status_name(status)) != size ||
-                                         strncmp(process_status_name(status), names, size) != 0))
+        while (status < STATUS_COUNT && (strlen(profile_status_name(status)) != size ||
+                                         strncmp(profile_status_name(status), names, size) != 0))
             status++;
         if (status == STATUS_COUNT)
             return no_status(names, (int)size, error);
@@ -145,7 +135,16 @@ static uint8_t *flags_at(struct flags *flags, uint32_t id)
 }
 
 /* The condition that a sample does not meet. */
-enum unmet_condition { MEETS_ALL, BY_NODE, BY_TIME, BY_STATUS, BY_PROCESS, BY_FRAMES, CONDITIONS };
+enum unmet_condition {
+    MEETS_ALL,
+    BY_NODE,
+    BY_TIME,
+    BY_TRACE,
+    BY_STATUS,
+    BY_PROCESS,
+    BY_FRAMES,
+    CONDITIONS,
+};
 
 struct selection {
     const struct selection_options *options;
@@ -441,6 +440,8 @@ static enum unmet_condition not_met(struct selection *selection, const struct sa
         return BY_NODE;
     if (!wants_time(selection, sample->time))
         return BY_TIME;
+    if (!selection_is_trace(selection->options, selection->profile, sample->trace_span))
+        return BY_TRACE;
     if (statuses && !(statuses & 1u << sample->status))
         return BY_STATUS;
     if (!wants_process(selection, sample->process))
@@ -462,9 +463,10 @@ void selection_log(const struct selection *selection, const char *what)
 
     log_decision("selection",
                  "%" PRIu64 " %s are selected; left out are %" PRIu64 " by node, %" PRIu64
-                 " by time, %" PRIu64 " by status, %" PRIu64 " by process, %" PRIu64 " by frames",
-                 counts[MEETS_ALL], what, counts[BY_NODE], counts[BY_TIME], counts[BY_STATUS],
-                 counts[BY_PROCESS], counts[BY_FRAMES]);
+                 " by time, %" PRIu64 " by trace, %" PRIu64 " by status, %" PRIu64
+                 " by process, %" PRIu64 " by frames",
+                 counts[MEETS_ALL], what, counts[BY_NODE], counts[BY_TIME], counts[BY_TRACE],
+                 counts[BY_STATUS], counts[BY_PROCESS], counts[BY_FRAMES]);
 }
 
 void selection_keep_processes(struct selection *selection, struct dump *dump)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Selects samples: by node, by a frame of their stack, by status, by process, by time. A sample
- * must meet all conditions. Of several patterns to include, processes or statuses, it must meet
- * one.
+ * Selects samples: by node, by a frame of their stack, by status, by process, by trace, by time. A
+ * sample must meet all conditions. Of several patterns to include, processes, statuses or traces,
+ * it must meet one.
  *
  * The results for a stack, a root and a process are computed once for each, so that a sample costs
  * little.
@@ -40,11 +40,18 @@ struct selection_nodes {
     size_t count;
 };
 
+/* Traces, or spans, of OpenTelemetry: the other ids of the list's elements mean nothing. */
+struct selection_traces {
+    struct trace_span *list;
+    size_t count;
+};
+
 /* All zero selects everything. */
 struct selection_options {
     struct selection_nodes nodes;
     struct selection_patterns include, exclude; /* frames of a stack, root frames among them */
     struct selection_processes processes, children_of, descendants_of;
+    struct selection_traces traces, spans;
     uint32_t statuses;       /* bits 1 << enum process_status; 0: any */
     uint64_t from_ns, to_ns; /* from inclusive, to exclusive; since the recording's start */
     bool has_end;            /* to_ns is valid */
@@ -63,6 +70,14 @@ int selection_add_node(struct selection_options *options, const char *who, struc
  * statuses. */
 int selection_add_statuses(struct selection_options *options, const char *names,
                            struct error *error);
+
+/* Add a trace, or a span, by its id in hexadecimal. ERROR_USAGE if it is no such id. */
+int selection_add_trace(struct selection_options *options, const char *id, struct error *error);
+int selection_add_span(struct selection_options *options, const char *id, struct error *error);
+
+/* True if the span is one of the selected ones, in one of the selected traces. 0 is in none. */
+bool selection_is_trace(const struct selection_options *options, const struct profile *profile,
+                        trace_span_id span);
 
 /* True if `who` is this name, or the same in the notation of Erlang, if the name is that of an
  * Elixir module or function: "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which node an option names. */
+/* Which nodes options name. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "util/alloc.h"
 #include "view/selection.h"
+
+int selection_add_node(struct selection_options *options, const char *who, struct error *error)
+{
+    struct selection_nodes *nodes = &options->nodes;
+
+    if (!*who)
+        return error_set(error, ERROR_USAGE,
+                         "name a node by its name, with or without its host, or by its pid");
+    nodes->list = xreallocarray(nodes->list, nodes->count + 1, sizeof(*nodes->list));
+    nodes->list[nodes->count++] = who;
+    return 0;
+}
 
 bool selection_is_node(const struct profile *profile, target_id target, const char *who)
 {

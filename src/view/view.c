@@ -240,7 +240,7 @@ static uint32_t text_of_file(struct view *view, module_id id)
         buffer_text(&view->scratch, "[unknown]");
     else if (size > strlen(deleted) && !strcmp(path + size - strlen(deleted), deleted))
         size -= strlen(deleted);
-    escape_put(&view->scratch, path, size, must_escape_in_module);
+    encode_escapes(&view->scratch, path, size, must_escape_in_module);
     return view_scratch_text(view);
 }
 

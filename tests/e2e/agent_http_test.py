@@ -167,6 +167,16 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         for connection in waiting:
             connection.close()
 
+    def test_connections_of_one_address_leave_room_for_others(self):
+        """More connections of one address than there can be at all do not keep another out."""
+        waiting = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(40)]
+        for connection in waiting:
+            self.addCleanup(connection.close)
+        time.sleep(0.5)
+        other = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5,
+                                           source_address=("127.0.0.2", 0))
+        self.assertEqual(self.get("/healthz", connection=other)[0], 200)
+
     # ---- who may ask ----
 
     def test_address_that_others_reach_needs_a_token(self):

@@ -212,10 +212,91 @@ class Agent(beamflame.Profilers, unittest.TestCase):
             self.assertIn(f"another agent uses the spool {self.spool}", second.stderr)
             self.end(agent)
 
+    def test_end_of_the_agent_ends_a_request_that_takes_too_long(self):
+        """A service that answers too slowly delays the end for 10 s, and its sender ends by
+        itself then."""
+        service = Service(self, "pyroscope", "slow")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure(service))
+            self.wait_for(self.recordings)
+            time.sleep(1)
+            begun = time.monotonic()
+            self.end(agent)
+        self.assertLess(time.monotonic() - begun, 11.7)
+
+    def test_sender_without_libcurl_is_not_started_again_and_again(self):
+        """What is missing is said once. Recording continues."""
+        service = Service(self, "pyroscope")
+        library = subprocess.run(
+            "ldconfig -p | awk '/libcurl.so.4 .*x86-64/ { print $NF; exit }'", shell=True,
+            capture_output=True, text=True, check=True).stdout.strip()
+        if not library:
+            self.skipTest("libcurl is not installed")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = subprocess.Popen(
+                ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null "$0" && exec "$@"', library,
+                 beamflame.BINARY, "agent", "--config", self.configure(service)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.addCleanup(agent.communicate)
+            self.addCleanup(agent.kill)
+            self.agents = [agent]
+            time.sleep(13)
+            self.wait_for(self.recordings)
+            said = self.end(agent)
+        self.assertEqual(said.count("nothing is sent to service pyroscope"), 1, said)
+        self.assertNotIn("started again", said)
+
+    # ---- another configuration ----
+
+    def test_reload_changes_what_is_recorded_and_where_it_is_sent(self):
+        """SIGHUP adds an event and a service; another SIGHUP removes the first service. What was
+        recorded before is sent, and nothing twice."""
+        first, second = Service(self, "pyroscope"), Service(self, "parca")
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure(first, record="  cpu: 99\n  wall: 0\n  events: ''\n"))
+            self.wait_for(lambda: len(first.of("shop")) >= 2)
+            self.assertEqual(first.names("shop"), {"process_cpu"})
+            self.configure(first, second, record="  cpu: 99\n  wall: 0\n  events: gc\n")
+            agent.send_signal(signal.SIGHUP)
+            self.wait_for(lambda: "gc" in first.names("shop") & second.names("shop"))
+            self.configure(second, record="  cpu: 99\n  wall: 0\n  events: gc\n")
+            agent.send_signal(signal.SIGHUP)
+            time.sleep(INTERVAL)
+            counts = len(first.profiles()), len(second.profiles())
+            self.wait_for(lambda: len(second.profiles()) >= counts[1] + 4)
+            self.assertEqual(len(first.profiles()), counts[0])
+            said = self.end(agent)
+        self.assertEqual(said.count("the configuration was read again"), 2, said)
+        self.assertNotIn("warning", said)
+        self.assertFalse(any(p["duplicate"] for s in (first, second) for p in s.profiles()))
+        times = [p["time"] for p in second.of("shop") if p["labels"]["__name__"] == "process_cpu"]
+        gaps = [(b - a) / 1e9 for a, b in zip(times, times[1:])]
+        self.assertLess(max(gaps), 2 * INTERVAL, "a recording was left out")
+
+    def test_bad_file_at_a_reload_changes_nothing_and_is_named(self):
+        service = Service(self, "pyroscope")
+        with nodes.Node(27, "request", flags=named("shop")):
+            config = self.configure(service)
+            agent = self.agent(config)
+            self.wait_for(service.profiles)
+            good = config.read_text()
+            config.write_text("record:\n  cpu: many\n")
+            agent.send_signal(signal.SIGHUP)
+            time.sleep(1)
+            config.write_text(good.replace(str(self.spool), str(self.out / "other")))
+            agent.send_signal(signal.SIGHUP)
+            count = len(service.profiles())
+            self.wait_for(lambda: len(service.profiles()) >= count + 4)
+            said = self.end(agent)
+        self.assertIn(f"the configuration stays as it was: {config}:2:8: ", said)
+        self.assertIn(f"spool.directory stays {self.spool} until the agent is restarted", said)
+        self.assertFalse((self.out / "other").exists())
+
     # ---- rights ----
 
     def test_senders_have_no_rights(self):
-        """The processes that talk to the network have no capability, and read only what they need."""
+        """The processes that talk to the network have no capability, read only what they need, and
+        make only the system calls that they need."""
         service = Service(self, "pyroscope")
         with nodes.Node(27, "request", flags=named("shop")):
             agent = self.agent(self.configure(service))
@@ -229,6 +310,7 @@ class Agent(beamflame.Profilers, unittest.TestCase):
         for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             self.assertEqual(int(status[key], 16), 0, key)
         self.assertEqual(status["NoNewPrivs"], "1")
+        self.assertEqual(status["Seccomp"].strip(), "2", "no filter of system calls")
 
 
 if __name__ == "__main__":

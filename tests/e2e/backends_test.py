@@ -12,6 +12,7 @@ from pprof_test import pprof
 
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 import profile_rules as rules  # noqa: E402
+import protoc  # noqa: E402
 
 BIF = "bif:erlang:phash2/1"
 EVENTS = ("cpu", "wall", "gc", "alloc", "sched", "msg", BIF)
@@ -51,7 +52,7 @@ class Backends:
     def setUpClass(cls):
         beamflame.require()
         try:
-            rules.protoc("encode", rules.PPROF, b"")
+            protoc.run("encode", protoc.PPROF, b"")
         except FileNotFoundError as error:
             raise unittest.SkipTest(str(error)) from error
         cls.folder = beamflame.folder(cls.addClassCleanup)
@@ -105,7 +106,7 @@ class Backends:
         for event in self.present:
             name, types, period = TYPES[event]
             pprof_data, otlp_data = self.report(event)
-            message = rules.decode(rules.PPROF, pprof_data)
+            message = protoc.decode(protoc.PPROF, pprof_data)
             texts = message["string_table"]
 
             def of_pprof(part):
@@ -114,7 +115,7 @@ class Backends:
             self.assertEqual({of_pprof(part) for part in message["sample_type"]}, types)
             self.assertEqual(of_pprof(message["period_type"][0]), period)
             seen |= {f"{name}:{kind}:{period}" for kind in types}
-            message = rules.decode(rules.OTLP, otlp_data)
+            message = protoc.decode(protoc.OTLP, otlp_data)
             strings = message["dictionary"][0]["string_table"]
             for profile in message["resource_profiles"][0]["scope_profiles"][0]["profiles"]:
                 kind, of = ([strings[part[f"{field}_strindex"][0]] for field in ("type", "unit")]
@@ -125,7 +126,7 @@ class Backends:
 
     def test_words_are_written_as_bytes(self):
         words = sum(beamflame.folded(self.recording, "-e", "alloc").values())
-        message = rules.decode(rules.PPROF, self.report("alloc")[0])
+        message = protoc.decode(protoc.PPROF, self.report("alloc")[0])
         texts = message["string_table"]
         index = [texts[part["type"][0]] for part in message["sample_type"]].index("alloc_space")
         self.assertGreater(words, 1000)
@@ -135,7 +136,7 @@ class Backends:
         """Each stack has the sum of all processes that have it."""
         sums = []
         for options in ((), ("--labels", "none")):
-            message = rules.decode(rules.PPROF, self.report("cpu", *options)[0])
+            message = protoc.decode(protoc.PPROF, self.report("cpu", *options)[0])
             texts, by_stack = message["string_table"], Counter()
             for sample in message["sample"]:
                 names = tuple(texts[message["function"][message["location"][number - 1]["line"][0]
@@ -148,7 +149,7 @@ class Backends:
 
     def cpu_samples(self, *options):
         """Return the samples of the profile of CPU time."""
-        message = rules.decode(rules.OTLP, self.report("cpu", *options)[1])
+        message = protoc.decode(protoc.OTLP, self.report("cpu", *options)[1])
         return message["resource_profiles"][0]["scope_profiles"][0]["profiles"][0]["samples"]
 
     def test_times_are_those_of_the_samples(self):

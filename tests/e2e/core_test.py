@@ -13,6 +13,7 @@ import beamflame
 import cores
 import nodes
 from dump_test import described
+from privileges_test import names, status
 
 CROWD = 1000
 NOT_KNOWN = re.compile(r"\[|0x")  # names of functions that the core does not contain
@@ -75,6 +76,31 @@ class Core:
         self.assertEqual((got["gone"], got["torn"]), (0, 0))
         self.assertGreater(len(got["tables"]), 15)
         self.assertEqual(got["tables"], live["tables"])
+
+    def test_dump_of_a_core_can_write_no_file(self):
+        """While it prints, it has the right to read files, and a filter of system calls."""
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with self.assertRaises(BlockingIOError):  # no room for what it prints
+            while True:
+                os.write(writer, bytes(1 << 12))
+        os.set_blocking(writer, True)
+        dumping = subprocess.Popen([beamflame.BINARY, "dump", "--core", self.core, "--exe", self.exe],
+                                   stdout=writer)
+        os.close(writer)
+        self.addCleanup(dumping.wait)
+        self.addCleanup(dumping.kill)
+        end = time.monotonic() + 30
+        while "pipe" not in Path(f"/proc/{dumping.pid}/wchan").read_text() and time.monotonic() < end:
+            time.sleep(0.02)
+        found = status(dumping.pid)
+        self.assertEqual(names(found["CapEff"]), {"dac_read_search"})
+        self.assertEqual(names(found["CapPrm"]), {"dac_read_search"})
+        self.assertEqual(names(found["CapBnd"]), set())
+        self.assertEqual(found["NoNewPrivs"], "1")
+        if "san" not in beamflame.BINARY.parts:
+            self.assertEqual(found["Seccomp"], "2")
 
     def test_options_select_processes_and_limit_stacks(self):
         longest = self.of_core("--top", "1:msgq")

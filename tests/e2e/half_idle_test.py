@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """On a node that is half idle, samples stand for other times than a period of the clock. In each output
 they add up to the CPU time of the node all the same."""
+import contextlib
 import json
 import math
 import re
@@ -75,16 +76,25 @@ class HalfIdle:
                 raise unittest.SkipTest(f"{program} is not installed (tools/install-deps test)")
         folder = beamflame.folder(cls.addClassCleanup)
         cls.folders, cls.cpu_ns = {}, {}
+        with contextlib.ExitStack() as running:
+            recorders = [cls.record(running, folder, load) for load in LOADS]
+            for recorder in recorders:
+                _, said = recorder.communicate(timeout=60)
+                assert recorder.returncode == beamflame.DONE, said
         for load in LOADS:
-            cls.folders[load] = folder / load
-            (folder / load).mkdir()
-            paths = [folder / load / f"x.{suffix}" for suffix in (*OUTPUTS, "pb")]
-            with nodes.Node(cls.release, "halfidle", load) as node:
-                beamflame.record("-q", "-p", node.pid, "-F", HZ, "-d", 6, "--stats",
-                                 folder / load / "stats",
-                                 *(word for path in paths for word in ("-o", path)))
             told = json.loads((folder / load / "stats").read_text("utf-8"))
             cls.cpu_ns[load] = told["cpu_accounted_ms"] * 1e6
+
+    @classmethod
+    def record(cls, running, folder, load):
+        """Start a node with the load, and a recording of it."""
+        cls.folders[load] = folder / load
+        (folder / load).mkdir()
+        paths = [folder / load / f"x.{suffix}" for suffix in (*OUTPUTS, "pb")]
+        node = running.enter_context(nodes.Node(cls.release, "halfidle", load))
+        return beamflame.start("-q", "-p", node.pid, "-F", HZ, "-d", 4, "--stats",
+                               folder / load / "stats",
+                               *(word for path in paths for word in ("-o", path)))
 
     def test_samples_that_are_rounded_alone_do_not_add_up(self):
         """Else the loads prove nothing."""

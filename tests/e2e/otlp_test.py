@@ -1,42 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenTelemetry's profiles as decoded by protoc with the schema: rules, sums, labels, resources."""
 import gzip
-import re
-import shutil
-import subprocess
+import sys
 import unittest
 from collections import Counter
 
 import beamflame
 import nodes
 
-SCHEMA = "opentelemetry/proto/profiles/v1development/profiles.proto"
-TOKEN = re.compile(r'\s*(?:(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\w+) \{|(\}))')
-
-
-def parse(text):
-    """Parse Protocol Buffers' text form into {field: [value, ...]}."""
-    stack = [{}]
-    for field, value, message, _ in TOKEN.findall(text):
-        if field:
-            value = value[1:-1] if value.startswith('"') else int(value)
-            stack[-1].setdefault(field, []).append(value)
-        elif message:
-            stack.append({})
-            stack[-2].setdefault(message, []).append(stack[-1])
-        else:
-            stack.pop()
-    return stack[0]
+sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
+import protoc  # noqa: E402
 
 
 def decoded(data):
-    """Decode a ProfilesData with protoc; skip the test if protoc is missing."""
-    if not shutil.which("protoc"):
-        raise unittest.SkipTest("protoc is not installed (tools/install-deps test)")
-    message = "opentelemetry.proto.profiles.v1development.ProfilesData"
-    done = subprocess.run(["protoc", f"-I{nodes.ROOT / 'proto'}", f"--decode={message}", SCHEMA],
-                          input=data, capture_output=True, check=True)
-    return parse(done.stdout.decode())
+    """Decode a ProfilesData; skip the test if protoc is missing."""
+    try:
+        return protoc.decode(protoc.OTLP, data)
+    except FileNotFoundError as error:
+        raise unittest.SkipTest(str(error)) from error
 
 
 class Otlp(unittest.TestCase):

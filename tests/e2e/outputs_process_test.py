@@ -49,19 +49,30 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def writing(self, *arguments):
         """Record, until the process that writes the outputs waits for the reader of a page. Return
         the profiler, and the pid of that process."""
-        profiler = beamflame.start("-p", self.node.pid, "-F", 199, "-d", 1, "--format", "html",
-                                   "-o", "-", *arguments, env=self.environment)
-        self.addCleanup(profiler.communicate)
-        self.addCleanup(profiler.kill)
-        self.assertTrue(profiler.stdout.read(1))  # the rest is more than the pipe holds
-        child, = children(profiler.pid)
-        return profiler, child
+        return self.all_writing([arguments])[0]
+
+    def all_writing(self, cases):
+        """The same for each of several lists of arguments, at once."""
+        profilers = [beamflame.start("-p", self.node.pid, "-F", 499, "-d", 0.7, "--format", "html",
+                                     "-o", "-", *arguments, env=self.environment)
+                     for arguments in cases]
+        for profiler in profilers:
+            self.addCleanup(profiler.communicate)
+            self.addCleanup(profiler.kill)
+        found = []
+        for profiler in profilers:
+            self.assertTrue(profiler.stdout.read(1))  # the rest is more than the pipe holds
+            child, = children(profiler.pid)
+            found.append((profiler, child))
+        return found
 
     def check_nothing_left(self, profiler, child):
         self.assertTrue(is_gone(child))
         self.assertIsNotNone(profiler.poll())
-        left = [path for path in self.out.rglob("*.tmp")]
-        self.assertEqual(left, [])
+        self.check_no_temporary()
+
+    def check_no_temporary(self):
+        self.assertEqual(list(self.out.rglob("*.tmp")), [])
 
     def test_process_has_nothing(self):
         """While it writes: no capability, a filter of system calls, a limit of memory, no core
@@ -93,30 +104,34 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def test_recording_is_kept_if_the_process_is_killed(self):
         """Killed or crashed in the midst, without a requested recording and with one: the message
         says by what, and where the recording is, which report reads; no output is half written."""
-        for number, says in ((signal.SIGKILL, "somebody killed it, or the machine had no memory"),
-                             (signal.SIGSEGV, "a fault of beamflame: report it")):
-            for named in ((), ("-o", self.out / "kept.bfr")):
-                with self.subTest(number=number, named=named):
-                    profiler, child = self.writing(*named, "-o", self.out / "x.folded")
-                    os.kill(child, number)
-                    code, said = self.ended(profiler)
-                    self.assertEqual(code, FAILED, said)
-                    self.check_nothing_left(profiler, child)
-                    self.assertFalse((self.out / "x.folded").exists())
-                    line, = (line for line in said.splitlines() if "the recording is kept" in line)
-                    self.assertIn(f"signal {number:d} ended the process that writes the outputs",
-                                  line)
-                    self.assertIn(says, line)
-                    kept, = re.findall(r"kept in (\S+?);", line)
-                    self.assertEqual(Path(kept).parent, self.out if named else self.temporary)
-                    self.assertGreater(sum(beamflame.folded(kept).values()), 50)
+        deaths = {signal.SIGKILL: "somebody killed it, or the machine had no memory",
+                  signal.SIGSEGV: "a fault of beamflame: report it"}
+        cases = [(number, named) for number in deaths for named in (False, True)]
+        started = self.all_writing(
+            [(*(("-o", self.out / f"kept{number:d}.bfr") if named else ()),
+              "-o", self.out / f"x{number:d}{named}.folded") for number, named in cases])
+        for (number, named), (profiler, child) in zip(cases, started):
+            with self.subTest(number=number, named=named):
+                os.kill(child, number)
+                code, said = self.ended(profiler)
+                self.assertEqual(code, FAILED, said)
+                self.assertTrue(is_gone(child))
+                self.assertFalse((self.out / f"x{number:d}{named}.folded").exists())
+                line, = (line for line in said.splitlines() if "the recording is kept" in line)
+                self.assertIn(f"signal {number:d} ended the process that writes the outputs", line)
+                self.assertIn(deaths[number], line)
+                kept, = re.findall(r"kept in (\S+?);", line)
+                self.assertEqual(Path(kept).parent, self.out if named else self.temporary)
+                self.assertGreater(sum(beamflame.folded(kept).values()), 50)
+        self.check_no_temporary()
 
     def test_process_ends_with_its_parent(self):
         """A profiler that is killed, or gets two signals, takes the process with it at once."""
-        for numbers in ((signal.SIGKILL,), *((number, number) for number in (
-                signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))):
+        cases = [(signal.SIGKILL,), *((number, number) for number in (
+            signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))]
+        started = self.all_writing([("-o", self.out / f"x{case[0]:d}.svg") for case in cases])
+        for numbers, (profiler, child) in zip(cases, started):
             with self.subTest(numbers):
-                profiler, child = self.writing("-o", self.out / "x.svg")
                 for number in numbers:
                     self.assertIsNone(profiler.poll())
                     profiler.send_signal(number)
@@ -124,15 +139,15 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
                 self.wait_for(lambda child=child: is_gone(child), 2)
                 profiler.stdout.read()
                 self.assertEqual(profiler.wait(2), -numbers[0])
-                if numbers != (signal.SIGKILL,):
-                    self.check_nothing_left(profiler, child)
+        # SIGKILL leaves its temporary file, which the next run removes.
+        self.assertLessEqual(len(list(self.out.rglob("*.tmp"))), 1)
 
     def test_signals_of_a_terminal_are_for_the_profiler(self):
         """The first signal of each kind, which a terminal sends to all, ends neither process while
         outputs are written."""
-        for number in (signal.SIGINT, signal.SIGHUP):
+        numbers = (signal.SIGINT, signal.SIGHUP)
+        for number, (profiler, child) in zip(numbers, self.all_writing([(), ()])):
             with self.subTest(number):
-                profiler, child = self.writing()
                 profiler.send_signal(number)
                 os.kill(child, number)
                 page, said = profiler.communicate(timeout=60)
@@ -207,30 +222,35 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def test_segment_is_kept_if_its_writer_is_killed(self):
         """With --loop, with and without a requested recording: the segment of a process that was
         killed is kept and named, with the signal, and the other segments are written."""
-        for of_writer, says in ((False, "signal 9 ended the process that wrote a segment"),
-                                (True, "signal 9 ended the process that writes the outputs")):
-            for suffixes in (("html",), ("html", "bfr")):
-                with self.subTest(of_writer=of_writer, suffixes=suffixes):
-                    folder = self.out / f"{of_writer}-{len(suffixes)}"
-                    folder.mkdir()
-                    outputs = [part for suffix in suffixes
-                               for part in ("-o", folder / f"x.{suffix}")]
-                    profiler = self.start("-p", self.node.pid, "-F", 499, "--loop", 1, "-d", 4,
-                                          *outputs)
-                    self.kill_first(profiler, of_writer)
-                    code, said = self.ended(profiler)
-                    self.assertEqual(code, FAILED, said)
-                    self.assertIn(says, said)
-                    self.assertIn("1 of 4 segments could not be written completely", said)
-                    kept, = re.findall("the recording of that segment is kept in (.*)", said)
-                    self.assertEqual(Path(kept).parent, folder)
-                    self.assertGreater(sum(beamflame.folded(kept).values()), 50)
-                    Path(kept).with_suffix(".test.folded").unlink()
-                    pages = [page.read_text() for page in folder.glob("*.html")]
-                    self.assertIn(len(pages), (3, 4), said)  # the end can come after the last
-                    for page in pages:
-                        self.assertTrue(page.rstrip().endswith("</html>"))
-                    self.assertEqual(list(folder.glob(".*.tmp")), [])
+        cases = [(of_writer, suffixes) for of_writer in (False, True)
+                 for suffixes in (("html",), ("html", "bfr"))]
+        started = []  # each continues while the next begins
+        for of_writer, suffixes in cases:
+            folder = self.out / f"{of_writer}-{len(suffixes)}"
+            folder.mkdir()
+            outputs = [part for suffix in suffixes for part in ("-o", folder / f"x.{suffix}")]
+            profiler = self.start("-p", self.node.pid, "-F", 999, "--loop", 1, "-d", 3, *outputs)
+            self.kill_first(profiler, of_writer)
+            started.append((folder, profiler))
+        for (of_writer, suffixes), (folder, profiler) in zip(cases, started):
+            with self.subTest(of_writer=of_writer, suffixes=suffixes):
+                self.check_killed_segment(of_writer, folder, profiler)
+
+    def check_killed_segment(self, of_writer, folder, profiler):
+        code, said = self.ended(profiler)
+        self.assertEqual(code, FAILED, said)
+        self.assertIn("signal 9 ended the process that "
+                      + ("writes the outputs" if of_writer else "wrote a segment"), said)
+        self.assertIn("1 of 3 segments could not be written completely", said)
+        kept, = re.findall("the recording of that segment is kept in (.*)", said)
+        self.assertEqual(Path(kept).parent, folder)
+        self.assertGreater(sum(beamflame.folded(kept).values()), 50)
+        Path(kept).with_suffix(".test.folded").unlink()
+        pages = [page.read_text() for page in folder.glob("*.html")]
+        self.assertIn(len(pages), (2, 3), said)  # the end can come after the last
+        for page in pages:
+            self.assertTrue(page.rstrip().endswith("</html>"))
+        self.assertEqual(list(folder.glob(".*.tmp")), [])
 
     def test_triggered_recording_is_kept_if_its_writer_is_killed(self):
         """The same of a recording around a trigger, which that process puts together."""

@@ -15,9 +15,9 @@ from beamflame import DONE
 from hostile_test import patience
 from kills import changed_code, objects, orphans
 
-STOPPED = 1.2  # seconds
+STOPPED = 0.6  # seconds
 END = 2
-LINES = 200000  # of an input that takes a second or more
+LINES = 80000  # of an input that takes half a second or more
 
 
 def state(pid):
@@ -35,13 +35,16 @@ class Suspended:
         self.addCleanup(process.kill)
         return process
 
+    def wait_for_state(self, process, letter):
+        end = time.monotonic() + 2 * patience()
+        while state(process.pid) != letter and time.monotonic() < end:
+            time.sleep(0.01)
+        self.assertEqual(state(process.pid), letter)
+
     def suspend(self, process):
         """Stop all processes of the job, as Ctrl-Z does, and let them continue."""
         os.killpg(process.pid, signal.SIGTSTP)
-        end = time.monotonic() + 2 * patience()
-        while state(process.pid) != "T" and time.monotonic() < end:
-            time.sleep(0.01)
-        self.assertEqual(state(process.pid), "T")
+        self.wait_for_state(process, "T")
         time.sleep(STOPPED)
         self.assertEqual(state(process.pid), "T")
         os.killpg(process.pid, signal.SIGCONT)
@@ -88,7 +91,7 @@ class Recording(Suspended, unittest.TestCase):
 
     def test_while_it_attaches(self):
         """The recording is made after all."""
-        process = self.record("-d", 2, "-o", self.out / "x.bfr")
+        process = self.record("-d", 1.5, "-o", self.out / "x.bfr")
         self.wait_for(process, "] hooks: ")
         self.suspend(process)
         _, said = process.communicate(timeout=30 * patience())
@@ -107,12 +110,12 @@ class Recording(Suspended, unittest.TestCase):
         """Samples from before and after are there; sweeps that were missed are counted."""
         process = self.record("-o", self.out / "x.bfr", "--stats", self.out / "s.json")
         self.wait_for(process, "sampling")
-        time.sleep(1.5)
+        time.sleep(1)
         self.suspend(process)
-        time.sleep(1.5)
+        time.sleep(1)
         said = self.terminate(process)
         self.assertEqual(process.returncode, DONE, said)
-        for part in (("--to", "1"), ("--from", "3")):
+        for part in (("--to", "0.8"), ("--from", "1.8")):
             stacks = beamflame.folded(self.out / "x.bfr", "-e", "cpu", *part)
             self.assertGreater(sum(stacks.values()), 20, part)
         losses = json.loads((self.out / "s.json").read_text())["losses"]
@@ -125,9 +128,9 @@ class Recording(Suspended, unittest.TestCase):
         self.wait_for(process, "sampling")
         time.sleep(1.5)
         os.killpg(process.pid, signal.SIGTSTP)
-        time.sleep(0.5)
+        self.wait_for_state(process, "T")
         process.terminate()
-        time.sleep(0.5)
+        time.sleep(0.3)
         self.assertEqual(state(process.pid), "T")
         os.killpg(process.pid, signal.SIGCONT)
         _, said = process.communicate(timeout=END * patience())
@@ -135,14 +138,18 @@ class Recording(Suspended, unittest.TestCase):
         self.check_samples(self.out / "x.bfr")
         self.check_clean()
 
+    def wait_for_segments(self, count):
+        end = time.monotonic() + 20 * patience()
+        while len(list(self.out.glob("x-*.bfr"))) < count and time.monotonic() < end:
+            time.sleep(0.001)
+
     def test_while_it_writes_segments(self):
         """All segments can be read, those from before and after, and each output is complete."""
         process = self.record("--loop", 1, "-o", self.out / "x.bfr", "-o", self.out / "x.svg")
-        end = time.monotonic() + 20 * patience()
-        while not list(self.out.glob("x-*.bfr")) and time.monotonic() < end:
-            time.sleep(0.001)  # the process that writes the outputs has just begun
+        self.wait_for_segments(1)  # the process that writes the outputs has just begun
         self.suspend(process)
-        time.sleep(2.5)
+        self.wait_for_segments(3)
+        time.sleep(0.5)  # else the last one could have no sample
         process.terminate()
         _, said = process.communicate(timeout=(END + 3) * patience())
         self.assertEqual(process.returncode, DONE, said)

@@ -122,6 +122,8 @@ class Targets(unittest.TestCase):
             self.wait_for(profiler, "sampling")
             with nodes.Node(27, "messages", f"user={NOBODY}") as later:
                 self.wait_for(profiler, f"process {later.pid} has started and is profiled")
+                # While it starts, its messages cost more than a VM without CPU time may be charged.
+                time.sleep(3)
                 truth = later.tell("plain")["results"]["plain"]
                 priorities = self.priorities_of_attachers(profiler.pid)
                 profiler.terminate()

@@ -425,6 +425,29 @@ class Viewer(unittest.TestCase):
         self.assertGreaterEqual(len(refused), 6, refused)
 
 
+class Hits(unittest.TestCase):
+    """Hits of event sched, which have a sample for each part of their time."""
+
+    def test_hits_count_once_in_page_picture_and_summary(self):
+        viewer.require()
+        beamflame.require()
+        folder = beamflame.folder(self.addCleanup)
+        recording, page, picture = (folder / f"x.{suffix}" for suffix in ("bfr", "html", "svg"))
+        with nodes.Node(RELEASE, "request") as node:
+            beamflame.record("-p", node.pid, "-d", 2, "-e", "sched", "-o", recording)
+        summary = beamflame.record("report", recording, "-o", page, "-o", picture).stdout
+        lines = beamflame.record("report", "-q", recording, "--format", "json", "-o", "-").stdout
+        hits = number(re.search("event sched: ([0-9,]+) samples", summary)[1])
+        self.assertGreater(hits, 20)
+        self.assertGreater(lines.count('"type": "sample"'), 1.2 * hits)
+        browser = viewer.Viewer()
+        self.addCleanup(browser.close)
+        browser.open(page)
+        self.assertIn(f" in {hits:,} samples", browser.status)
+        self.assertIn(f"{hits:,} samples", browser.text("#about"))
+        self.assertIn(f" in {hits:,} samples", picture.read_text("utf-8"))
+
+
 class ForeignNames(unittest.TestCase):
     """A page whose names contain elements, scripts and what ends a script."""
 

@@ -36,7 +36,7 @@ static void check(bool holds)
 
 int __wrap_message_usage(const char *command, const struct error *error);
 void __wrap_message_warning(const char *format, ...);
-void __wrap_print_own(const struct buffer *text);
+void __wrap_message_print_own(const struct buffer *text);
 void __wrap_log_listen(enum log_level level, log_sink sink);
 int __wrap_file_place_append(const char *path, struct error *error);
 int __wrap_regcomp(regex_t *pattern, const char *text, int flags);
@@ -53,7 +53,7 @@ void __wrap_message_warning(const char *format, ...)
     check(format);
 }
 
-void __wrap_print_own(const struct buffer *text)
+void __wrap_message_print_own(const struct buffer *text)
 {
     check(text->size > 0);
 }

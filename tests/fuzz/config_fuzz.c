@@ -33,7 +33,7 @@ static int load_bytes(const void *data, size_t size, struct agent_config *config
     int fd = memfd_create("agent.yaml", MFD_CLOEXEC), result;
     char path[40];
 
-    check(fd >= 0 && !write_all(fd, data, size));
+    check(fd >= 0 && !files_write_all(fd, data, size));
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
     result = agent_config_load(path, config, error);
     close(fd);
@@ -55,9 +55,11 @@ static void check_values(const struct agent_config *config)
 {
     check(config->record.cpu <= 1000 && config->record.wall <= 1000);
     check(config->record.budget > 0 && config->record.budget <= 100);
+    check(config->record.host_budget > 0 && config->record.host_budget <= 10000);
     check(config->record.interval >= 1 && config->spool.max_age >= 1);
     check(config->record.max_memory && config->spool.max_size);
     check(config->spool.directory[0] == '/' && config->record.events);
+    check(config->rule_count <= CONFIG_RULES_MAX);
     check(config->service_count <= CONFIG_SERVICES_MAX);
     for (size_t i = 0; i < config->service_count; i++) {
         const struct push_service *service = &config->services[i];
@@ -79,7 +81,7 @@ static void check_printed(const struct agent_config *config)
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
 
-    agent_config_print(config, file);
+    config_print(config, file);
     fclose(file);
     check(!load_bytes(text, size, &again, &error) && same_config(config, &again));
     agent_config_free(&again);

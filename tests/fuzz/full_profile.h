@@ -190,6 +190,18 @@ static inline void full_add_stacks(struct full_profile *full)
         full->stacks[1] = profile_stack(profile, full->stacks[1], loop);
 }
 
+/* Each second sample is of a span. */
+static inline trace_span_id full_trace_span(const struct full_profile *full, int number)
+{
+    const struct trace_span span = {
+        .trace_high = full_number(full, FULL_HUGE_VALUES, 1),
+        .trace_low = full_number(full, FULL_HUGE_VALUES, 2),
+        .span = full_number(full, FULL_HUGE_VALUES, (uint64_t)number + 1),
+    };
+
+    return number % 2 ? profile_trace_span(full->profile, &span) : 0;
+}
+
 static inline struct sample full_sample(const struct full_profile *full, event_id event, int number)
 {
     uint64_t end = full_has(full, FULL_HUGE_TIMES) ? UINT64_MAX - 1000000000 : 1000000000;
@@ -201,6 +213,7 @@ static inline struct sample full_sample(const struct full_profile *full, event_i
         .peer = full_has(full, FULL_NO_PEER) ? 0 : full->processes[(number + 1) % 3],
         .thread = full_has(full, FULL_NO_THREAD) || number == 5 ? 0 : full->threads[number % 3],
         .detail = full_has(full, FULL_NO_DETAIL) ? 0 : full_text(full, "tcp_inet"),
+        .trace_span = full_trace_span(full, number),
         .cpu = (uint16_t)number,
         .status = (uint8_t)(number % STATUS_COUNT),
         .activity = (uint8_t)(number % ACTIVITY_COUNT),

@@ -135,7 +135,7 @@ static void read_socket(const char *text)
     struct socket_line line;
 
     for (int table = 0; table < SOCKET_TABLES; table++) {
-        if (!socket_line_parse((enum socket_table)table, text, &line))
+        if (!socket_table_parse_line((enum socket_table)table, text, &line))
             continue;
         check(line.inode && line.state);
         check(memchr(line.local, 0, sizeof(line.local)) && memchr(line.peer, 0, sizeof(line.peer)));

@@ -122,7 +122,7 @@ static void unwind_sample(const void *bytes, size_t size)
     for (size_t i = 0; i < unwound->count; i++)
         check(unwound->frames[i].kind < ADDRESS_KINDS);
     activity_of(&snapshot, find_state(&snapshot, unwound));
-    activity_port_name(&fuzz.vm, &snapshot, name, sizeof(name));
+    activity_name_port(&fuzz.vm, &snapshot, name, sizeof(name));
 }
 
 /* ---- recipes ---- */

@@ -4,7 +4,6 @@ can be read. BEAMFLAME_LONG_MINUTES is its length, 60 by default: as many segmen
 a day has of 24 seconds. build/long/endurance.txt gets the figures."""
 import json
 import os
-import re
 import signal
 import statistics
 import subprocess
@@ -14,8 +13,10 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
+# pylint: disable=wrong-import-position
 import beamflame  # noqa: E402
 import nodes  # noqa: E402
+from footprint import EARLY, LATE, Footprint  # noqa: E402
 
 MINUTES = float(os.environ.get("BEAMFLAME_LONG_MINUTES", "60"))
 RELEASE = 27
@@ -27,11 +28,6 @@ THREADS = 4096
 MODULES = 10000
 LOADS_A_MINUTE = 100000 / 60
 FIGURES = nodes.BUILD / "long" / "endurance.txt"
-SETTLE = 0.25  # share of the run in which the profiler may still grow
-
-
-def status(pid, name):
-    return int(re.search(rf"{name}:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1])
 
 
 class Endurance(unittest.TestCase):
@@ -41,7 +37,7 @@ class Endurance(unittest.TestCase):
         self.checked = self.samples = 0
         self.spans = []  # seconds of each segment
         self.lost = 0
-        self.sizes = []  # (seconds, kB of memory, descriptors) of the profiler
+        self.footprint = None  # of the profiler
 
     def node(self, load, *options, flags):
         made = nodes.Node(RELEASE, load, *options, ns=False, flags=flags)
@@ -67,19 +63,13 @@ class Endurance(unittest.TestCase):
 
     def follow(self, profiler, seconds):
         """Check segments and note the profiler's size until the time has passed."""
-        began = time.monotonic()
-        while (now := time.monotonic() - began) < seconds:
+        self.footprint = Footprint(profiler.pid)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
             self.assertIsNone(profiler.poll(), "the profiler ended")
-            self.sizes.append((now, status(profiler.pid, "VmRSS"),
-                               len(os.listdir(f"/proc/{profiler.pid}/fd"))))
+            self.footprint.note()
             self.check_segments()
             time.sleep(1)
-
-    def middle(self, column, first, last):
-        """Return the median of a column of the sizes between two shares of the run."""
-        end = self.sizes[-1][0]
-        return statistics.median(row[column] for row in self.sizes
-                                 if first * end <= row[0] <= last * end)
 
     def test_profiler_is_flat_while_all_churns(self):
         """4,000 threads in one node; 10,000 modules and endless loads, purges, processes and native
@@ -120,17 +110,13 @@ class Endurance(unittest.TestCase):
             f"churned: {done}\n"
             f"{self.checked} segments of {statistics.median(self.spans):.2f} s, the longest of "
             f"{max(self.spans):.2f} s; {self.samples} samples, {self.lost} lost\n"
-            f"memory {self.middle(1, SETTLE, 0.5):.0f} kB, later {self.middle(1, 0.75, 1):.0f} kB\n"
-            f"descriptors {self.middle(2, SETTLE, 0.5):.0f}, later {self.middle(2, 0.75, 1):.0f}\n"
-            f"load {os.getloadavg()[2]:.0f}\n{said}", encoding="utf-8")
+            f"{self.footprint.text()}load {os.getloadavg()[2]:.0f}\n{said}", encoding="utf-8")
 
     def check_sizes(self):
-        early, late = self.middle(1, SETTLE, 0.5), self.middle(1, 0.75, 1)
-        self.assertLess(late - early, 0.05 * early + 1024, f"kB of memory: {self.sizes}")
+        self.footprint.check_memory(self)
         # Windows of probes come and go, with a descriptor for each probe.
-        self.assertLessEqual(max(row[2] for row in self.sizes if row[0] > 0.75 * self.sizes[-1][0]),
-                             max(row[2] for row in self.sizes if row[0] < 0.5 * self.sizes[-1][0])
-                             + 2)
+        early, late = (max(self.footprint.between("descriptors", shares)) for shares in (EARLY, LATE))
+        self.assertLessEqual(late, early + 2)
 
 
 if __name__ == "__main__":

@@ -68,8 +68,8 @@ static void put_sample(struct replay *replay, const struct image_sample *from, s
     symbolizer_sample(replay->symbolizer, &snapshot, &sample, &replay->totals);
     count = view_frames(replay->view, view_of_sample(replay->view, &sample), &frames);
     buffer_format(text, "%s %s%s%s%s:", from->state.data,
-                  sample.process ? process_status_name(sample.status)
-                                 : activity_name(sample.activity),
+                  sample.process ? profile_status_name(sample.status)
+                                 : profile_activity_name(sample.activity),
                   sample.flags & SAMPLE_COMPLETE ? " complete" : "",
                   sample.flags & SAMPLE_TRUNCATED ? " truncated" : "",
                   sample.flags & SAMPLE_NO_LEAF ? " no-leaf" : "");
@@ -102,7 +102,8 @@ static void put_totals(const struct recording_totals *totals, struct buffer *tex
         buffer_format(text, "%s: %" PRIu64 "\n", rows[i].name, rows[i].value);
     for (int loss = 0; loss < LOSS_COUNT; loss++)
         if (totals->losses[loss])
-            buffer_format(text, "lost, %s: %" PRIu64 "\n", loss_name(loss), totals->losses[loss]);
+            buffer_format(text, "lost, %s: %" PRIu64 "\n", profile_loss_name(loss),
+                          totals->losses[loss]);
 }
 
 /* ---- comparing ---- */

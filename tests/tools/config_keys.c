@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "config_keys: %s\n", error.text);
         return (int)error.code;
     }
-    agent_config_print(&config, stdout);
+    config_print(&config, stdout);
     agent_config_free(&config);
     return 0;
 }

@@ -53,11 +53,12 @@ static void list_all(struct hooks *hooks)
 static void print_counters(struct hooks *hooks)
 {
     static const char *const names[] = {[VM_REDUCTIONS] = "reductions",
+                                        [VM_EXECUTED] = "executed",
                                         [VM_SWITCHES] = "switches",
                                         [VM_COLLECTIONS] = "collections"};
 
     dirty_collections_find_counters(hooks);
-    for (int i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         struct vm_work work;
 
         if (vm_work(hooks->vm, (enum vm_counter)i, &work))

@@ -15,7 +15,7 @@ TEXTS = {"type", "beamflame", "sampled_by", "hostname", "kernel", "command", "tr
          "otp_release", "erts", "flavor", "executable", "container", "layout", "label",
          "initial_call", "application", "parent", "path", "build_id", "symbol", "kind", "file",
          "address", "event", "metric", "unit", "of", "status", "activity", "detail", "microstate",
-         "scheduler", "name"}
+         "scheduler", "name", "trace_id", "span_id"}
 # Keys with a number or a text in one type of object, and another value elsewhere.
 NUMBERS = {("stack", "parent")}
 TEXTS_THERE = {("node_metric", "id")}

@@ -18,16 +18,11 @@ Each finding names who refuses or mangles the profile. The rules are those of th
 """
 import gzip
 import re
-import shutil
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-OTLP = ("opentelemetry.proto.profiles.v1development.ProfilesData",
-        "opentelemetry/proto/profiles/v1development/profiles.proto")
-PPROF = ("perftools.profiles.Profile", "pprof/profile.proto")
+from protoc import OTLP, PPROF, Refused, decode
 
 DEPTH, SAMPLES, BYTES = 1000, 16000, 4 << 20
 NAME_BYTES, VALUE_BYTES, SYMBOL_BYTES = 1024, 2048, 65535
@@ -44,47 +39,6 @@ RESOURCE_KEYS = {
     "process.executable.name", "process.executable.path", "process.runtime.name",
     "process.runtime.version", "process.runtime.description", "container.id",
     "telemetry.distro.name", "telemetry.distro.version"}
-TOKEN = re.compile(r'\s*(?:(\w+): ("(?:[^"\\]|\\.)*"|\S+)|(\w+) \{|(\}))')
-
-
-class Refused(Exception):
-    """The bytes are not a message of the schema."""
-
-
-def protoc(option, schema, data):
-    """Run protoc, and return what it writes. Raise FileNotFoundError if it is not installed."""
-    if not shutil.which("protoc"):
-        raise FileNotFoundError("protoc is not installed (tools/install-deps test)")
-    message, path = schema
-    done = subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--{option}={message}", path],
-                          input=data, capture_output=True)
-    if done.returncode or b"UTF-8" in done.stderr:
-        raise Refused(done.stderr.decode(errors="replace").strip())
-    return done.stdout
-
-
-def value_of(text):
-    """Return a value of the text form: a number, or a text, whose bytes must be UTF-8."""
-    if text in ("true", "false"):
-        return text == "true"
-    if not text.startswith('"'):
-        return int(text)
-    data = text[1:-1].encode().decode("unicode_escape").encode("latin-1")
-    return data.decode("utf-8", errors="surrogateescape")
-
-
-def decode(schema, data):
-    """Return a message as {field: [value, ...]}, by the schema."""
-    stack = [{}]
-    for field, value, message, _ in TOKEN.findall(protoc("decode", schema, data).decode()):
-        if field:
-            stack[-1].setdefault(field, []).append(value_of(value))
-        elif message:
-            stack.append({})
-            stack[-2].setdefault(message, []).append(stack[-1])
-        else:
-            stack.pop()
-    return stack[0]
 
 
 def one(message, field, default=0):
@@ -229,8 +183,11 @@ class Pprof(Rules):
         self.check_stack(locations)
 
     def series(self):
-        """Return the sets of text labels: Pyroscope makes a series of each."""
-        return {tuple(sorted(self.labels(sample))) for sample in self.message.get("sample", [])}
+        """Return the sets of text labels: Pyroscope makes a series of each, without the ids of
+        spans (docs/backends.md)."""
+        return {tuple(sorted(label for label in self.labels(sample)
+                             if label[0] not in ("trace_id", "span_id")))
+                for sample in self.message.get("sample", [])}
 
 
 class Otlp(Rules):

@@ -4,6 +4,7 @@ import subprocess
 import unittest
 
 import profile_rules as rules
+import protoc
 from seeds import BINARY, SeedCase
 
 EVENTS = ("cpu", "wall", "gc", "alloc", "sched", "msg")
@@ -35,7 +36,7 @@ class OddProfiles(SeedCase):
     def test_each_odd_recording_gives_accepted_profiles(self):
         """All events, with and without labels and times."""
         try:
-            rules.protoc("encode", rules.PPROF, b"")
+            protoc.run("encode", protoc.PPROF, b"")
         except FileNotFoundError as error:
             self.skipTest(str(error))
         checked = 0

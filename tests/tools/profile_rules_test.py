@@ -3,6 +3,7 @@
 import unittest
 
 import profile_rules as rules
+import protoc
 
 PPROF = """
 sample_type { type: 1 unit: 2 }
@@ -202,10 +203,10 @@ OTLP_DEFECTS = [
 class ProfileRules(unittest.TestCase):
     def findings(self, schema, text):
         try:
-            data = rules.protoc("encode", schema, text.encode())
+            data = protoc.run("encode", schema, text.encode())
         except FileNotFoundError as error:
             self.skipTest(str(error))
-        if schema is rules.PPROF:
+        if schema is protoc.PPROF:
             return rules.pprof_findings(data)
         return rules.otlp_findings(data, event="cpu")
 
@@ -218,37 +219,37 @@ class ProfileRules(unittest.TestCase):
                 self.assertTrue(any(word in finding for finding in found), (word, found))
 
     def test_each_defect_of_pprof_is_found(self):
-        self.check_defects(rules.PPROF, PPROF, PPROF_DEFECTS)
+        self.check_defects(protoc.PPROF, PPROF, PPROF_DEFECTS)
 
     def test_each_defect_of_otlp_is_found(self):
-        self.check_defects(rules.OTLP, OTLP, OTLP_DEFECTS)
+        self.check_defects(protoc.OTLP, OTLP, OTLP_DEFECTS)
 
     def encoded(self, schema, text):
         try:
-            return rules.protoc("encode", schema, text.encode())
+            return protoc.run("encode", schema, text.encode())
         except FileNotFoundError as error:
             self.skipTest(str(error))
 
     def test_text_that_is_not_utf8_is_refused(self):
-        for schema, text, findings in ((rules.PPROF, PPROF, rules.pprof_findings),
-                                       (rules.OTLP, OTLP, rules.otlp_findings)):
+        for schema, text, findings in ((protoc.PPROF, PPROF, rules.pprof_findings),
+                                       (protoc.OTLP, OTLP, rules.otlp_findings)):
             data = self.encoded(schema, text)
             self.assertNotEqual(findings(data.replace(b"main", b"ma\xffn")), [])
             self.assertNotEqual(findings(data[:-1]), [])  # cut
 
     def test_limits_of_pushed_profiles_are_found(self):
         """Labels, samples and bytes that a file may have are refused where it is pushed."""
-        data = self.encoded(rules.PPROF, PPROF)
+        data = self.encoded(protoc.PPROF, PPROF)
         self.assertEqual(rules.pprof_findings(data, pushed=True),
                          ["pyroscope: labels of samples make series"])
-        plain = self.encoded(rules.PPROF, PPROF.replace("label { key: 7 str: 8 }", ""))
+        plain = self.encoded(protoc.PPROF, PPROF.replace("label { key: 7 str: 8 }", ""))
         self.assertEqual(rules.pprof_findings(plain, pushed=True), [])
         sample = "sample { location_id: 1 value: 2 value: 2 }\n"
-        many = self.encoded(rules.PPROF, PPROF + sample * 16000)
+        many = self.encoded(protoc.PPROF, PPROF + sample * 16000)
         self.assertIn("pyroscope: too many samples", rules.pprof_findings(many, pushed=True))
-        large = self.encoded(rules.PPROF, PPROF + f'string_table: "{"x" * 60000}"\n' * 70)
+        large = self.encoded(protoc.PPROF, PPROF + f'string_table: "{"x" * 60000}"\n' * 70)
         self.assertIn("pyroscope: too many bytes", rules.pprof_findings(large, pushed=True))
-        otlp = self.encoded(rules.OTLP, OTLP)
+        otlp = self.encoded(protoc.OTLP, OTLP)
         self.assertEqual(rules.otlp_findings(otlp, pushed=True),
                          ["pyroscope: labels of samples make series"])
 
@@ -258,9 +259,9 @@ class ProfileRules(unittest.TestCase):
                         for i in range(30 - len(keys)))
         known = "".join(f'attributes {{ key: "{key}" value {{ string_value: "v" }} }} '
                         for key in keys)
-        self.assertEqual(self.findings(rules.OTLP, OTLP.replace("resource { ", "resource { " + known)),
+        self.assertEqual(self.findings(protoc.OTLP, OTLP.replace("resource { ", "resource { " + known)),
                          [])
-        found = self.findings(rules.OTLP, OTLP.replace("resource { ", "resource { " + known + extra))
+        found = self.findings(protoc.OTLP, OTLP.replace("resource { ", "resource { " + known + extra))
         self.assertIn("pyroscope: a series has too many labels", found)
 
 

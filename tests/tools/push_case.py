@@ -13,6 +13,7 @@ from pathlib import Path
 
 import profile_rules as rules
 import profile_rules_test as good
+import protoc
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BEAMFLAME_BUILD", ROOT / "build")).resolve()
@@ -105,11 +106,11 @@ class PushCase(unittest.TestCase):
         otlp = good.OTLP.replace(" attribute_indices: 3", "").replace(
             '  string_table: "beam.process.pid"\n', "").replace(
             '  attribute_table { key_strindex: 9 value { string_value: "<0.1.0>" } }\n', "")
-        for name, schema, text in (("a.pb", rules.PPROF, pprof), ("a.otlp", rules.OTLP, otlp)):
+        for name, schema, text in (("a.pb", protoc.PPROF, pprof), ("a.otlp", protoc.OTLP, otlp)):
             text = text.replace("1763697012000000000", now)
-            (cls.folder / name).write_bytes(rules.protoc("encode", schema, text.encode()))
-        other = (cls.folder / "a.pb").read_bytes() + rules.protoc(
-            "encode", rules.PPROF, b'string_table: "other"')
+            (cls.folder / name).write_bytes(protoc.run("encode", schema, text.encode()))
+        other = (cls.folder / "a.pb").read_bytes() + protoc.run(
+            "encode", protoc.PPROF, b'string_table: "other"')
         (cls.folder / "b.pb").write_bytes(other)
 
     def stub(self, *options, mode="accept"):

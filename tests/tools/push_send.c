@@ -34,12 +34,18 @@ struct sender {
     double stop_after;
 };
 
-static volatile int stop;
+static volatile bool is_stopped;
+
+static bool is_set(void *context)
+{
+    (void)context;
+    return is_stopped;
+}
 
 static void *stop_later(void *seconds)
 {
     usleep((useconds_t)(*(double *)seconds * 1e6));
-    stop = 1;
+    is_stopped = true;
     return NULL;
 }
 
@@ -100,7 +106,8 @@ static void send_once(struct sender *sender, struct push_client *client)
 {
     static const char *const outcomes[] = {"accepted", "refused", "later"};
     uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    struct push_reply reply = push_send(client, sender->profiles, sender->profile_count, &stop);
+    struct push_reply reply = push_client_send(client, sender->profiles, sender->profile_count,
+                                               &(struct push_stop){.is_set = is_set});
 
     printf("%s status=%ld retry_after=%g sent=%" PRIu64 " rejected=%" PRIu64
            " seconds=%.3f reason=%s\n",
@@ -112,7 +119,7 @@ static void send_once(struct sender *sender, struct push_client *client)
 static enum push_protocol protocol_named(const char *name)
 {
     for (int i = 0; i < PUSH_PROTOCOLS; i++)
-        if (!strcmp(push_protocol_name((enum push_protocol)i), name))
+        if (!strcmp(push_service_protocol_name((enum push_protocol)i), name))
             return (enum push_protocol)i;
     fprintf(stderr, "push_send: unknown protocol '%s'\n", name);
     exit(2);

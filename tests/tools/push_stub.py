@@ -52,6 +52,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import profile_rules as rules
+import protoc
 
 LABELS, NAME_BYTES, VALUE_BYTES = 30, 1024, 2048
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
@@ -238,10 +239,10 @@ def times_of(protocol, decoded):
 
 def check_profile(protocol, profile):
     """Return findings; add what the profile says to its description."""
-    kind, schema = (rules.Otlp, rules.OTLP) if protocol == "otlp" else (rules.Pprof, rules.PPROF)
+    kind, schema = (rules.Otlp, protoc.OTLP) if protocol == "otlp" else (rules.Pprof, protoc.PPROF)
     try:
-        decoded = rules.decode(schema, profile["data"])
-    except rules.Refused as error:
+        decoded = protoc.decode(schema, profile["data"])
+    except protoc.Refused as error:
         return [f"no profile: {error}"]
     applied = kind(decoded, len(profile["data"]))
     applied.run(*([None, True] if protocol == "otlp" else [True]))

@@ -8,6 +8,7 @@ import unittest
 import uuid
 
 import profile_rules as rules
+import protoc
 from push_case import PushCase
 
 PYROSCOPE, PARCA, OTLP = ("/push.v1.PusherService/Push", "/api/profiles/writeraw",
@@ -63,9 +64,9 @@ class StubRules(PushCase):
 
     def encoded(self, old, new):
         """Return the profile with an extra part, which replaces fields or adds to them."""
-        text = rules.protoc("decode", rules.PPROF, self.profile).decode()
+        text = protoc.run("decode", protoc.PPROF, self.profile).decode()
         self.assertIn(old, text)
-        return rules.protoc("encode", rules.PPROF, text.replace(old, new).encode())
+        return protoc.run("encode", protoc.PPROF, text.replace(old, new).encode())
 
     def test_correct_requests_are_accepted(self):
         for path, body in ((PYROSCOPE, pyroscope(self.profile)),
@@ -112,8 +113,8 @@ class StubRules(PushCase):
     def test_limit_of_a_tenant_is_that_of_pyroscope(self):
         """Bursts of 2 MB are taken."""
         (self.server.folder / "mode").write_text("limited")
-        large = self.profile + rules.protoc(
-            "encode", rules.PPROF, "".join(f'string_table: "{i}{"x" * 60000}"\n'
+        large = self.profile + protoc.run(
+            "encode", protoc.PPROF, "".join(f'string_table: "{i}{"x" * 60000}"\n'
                                            for i in range(40)).encode())
         self.assertEqual(self.post(PYROSCOPE, pyroscope(self.profile))[0], 200)
         self.assertEqual(self.post(PYROSCOPE, pyroscope(large))[0], 429)

@@ -52,13 +52,13 @@ static void take(void *context, const void *data, size_t size)
 static int sample(struct capture *capture, int seconds, struct error *error)
 {
     struct programs *programs = programs_new(
-        &(struct programs_options){.clock = clock_event_default(), .frequency = FREQUENCY});
+        &(struct programs_options){.clock = sample_clock_default(), .frequency = FREQUENCY});
     struct sampler *sampler = NULL;
     time_t end;
     int result = -1;
 
     if (programs_open(programs, error) == 0 &&
-        (sampler = sampler_new(programs, "sample_cpu", clock_event_default(), FREQUENCY)) &&
+        (sampler = sampler_new(programs, "sample_cpu", sample_clock_default(), FREQUENCY)) &&
         programs_load(programs, error) == 0 &&
         programs_add_target(programs, capture->vm, code_generation_address(capture->code), error) ==
             0 &&

@@ -86,7 +86,7 @@ static void port_name(struct fake_target *target, uint64_t port, char *name, siz
     memcpy(scheduler + vm.layout.sched_current_port, &port, sizeof(port));
     fake_region(&sample, REGION_SCHEDULER, 0x1000, scheduler, sizeof(scheduler));
     assert_true(fake_sample_open(&sample, &snapshot));
-    activity_port_name(&vm, &snapshot, name, size);
+    activity_name_port(&vm, &snapshot, name, size);
     fake_sample_free(&sample);
 }
 

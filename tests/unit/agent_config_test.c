@@ -5,8 +5,6 @@
 #include <stdint.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <fcntl.h>
-#include <sys/wait.h>
 
 #include "config_file.h"
 #include "same_config.h"
@@ -18,6 +16,7 @@ static void assert_defaults(const struct agent_config *config)
     assert_int_equal(config->record.wall, 1);
     assert_string_equal(config->record.events, "gc,alloc,sched");
     assert_true(config->record.budget == 0.5);
+    assert_true(config->record.host_budget == 1);
     assert_true(config->record.interval == 15);
     assert_int_equal(config->record.max_memory, 64 << 20);
     assert_string_equal(config->spool.directory, "/var/lib/beamflame");
@@ -183,6 +182,39 @@ static void test_unknown_keys_are_refused_with_a_suggestion(void **state)
         {"record: {[cpu]: 1}\n", "1:10: a key must be a name, not a list"},
         {"? {a: b}\n: 1\n", "1:3: a key must be a name, not keys"},
         {"record: {<<: 1}\n", "1:10: record has no key '<<'"},
+    };
+
+    (void)state;
+    ASSERT_REFUSED(files);
+}
+
+static void test_rules_are_read_in_their_order(void **state)
+{
+    struct agent_config config =
+        good_config("rules:\n- {node: 'shop@*', container: app, profile: true}\n"
+                    "- namespace: test-*\n  pod: '*'\n  profile: false\n");
+
+    (void)state;
+    assert_int_equal(config.rule_count, 2);
+    assert_string_equal(config.rules[0].node, "shop@*");
+    assert_string_equal(config.rules[0].container, "app");
+    assert_null(config.rules[0].pod);
+    assert_true(config.rules[0].profile);
+    assert_string_equal(config.rules[1].name_space, "test-*");
+    assert_string_equal(config.rules[1].pod, "*");
+    assert_false(config.rules[1].profile);
+    agent_config_free(&config);
+}
+
+static void test_bad_rules_are_refused(void **state)
+{
+    static const struct bad_file files[] = {
+        {"rules:\n- node: a\n", "2:3: rules.profile is missing: every rule must have it"},
+        {"rules:\n- profile: yes\n", "2:12: rules.profile must be true or false, not 'yes'"},
+        {"rules:\n- nodes: a\n", "2:3: rules has no key 'nodes'; did you mean 'node'?"},
+        {"rules:\n- a\n", "2:3: an entry of rules must have keys, such as 'node: ...', not a text"},
+        {"rules: 1\n",
+         "1:8: rules must have a list below it, whose entries begin with '- ', not a text"},
     };
 
     (void)state;
@@ -402,155 +434,12 @@ static void test_yaml_that_has_no_place_here_is_refused(void **state)
     ASSERT_REFUSED(files);
 }
 
-/* Load a file of these bytes, which is bad. */
-static struct error error_of(const void *data, size_t size)
-{
-    struct agent_config config;
-    struct error error = {0};
-
-    write_config(data, size);
-    assert_int_equal(agent_config_load(CONFIG_NAME, &config, &error), -1);
-    return error;
-}
-
-static void test_a_binary_file_is_refused(void **state)
-{
-    static const char utf16[] = "\xff\xfer\0e\0c\0";
-    static const char zeros[] = "record:\n\0\0\0";
-
-    (void)state;
-    assert_string_equal(error_of(utf16, sizeof(utf16)).text,
-                        CONFIG_NAME ":1:1: this is not UTF-8 text");
-    assert_string_equal(error_of(zeros, sizeof(zeros)).text,
-                        CONFIG_NAME ":2:1: the file has the control character U+0000 here");
-}
-
-/* Each is refused at its first level: the time does not grow with the depth. */
-static void test_deep_files_are_refused_at_once(void **state)
-{
-    enum { SIZE = 1 << 20 };
-    static const struct {
-        const char *unit, *message;
-    } cases[] = {
-        {"[", "1:1: the file must have the keys record, spool and push, not a list"},
-        {"- ", "1:1: the file must have the keys record, spool and push, not a list"},
-        {"{", "1:2: a key must be a name, not keys"},
-        {"? ", "1:3: a key must be a name, not keys"},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        size_t unit = strlen(cases[i].unit);
-        char *text = xmalloc(SIZE), *message = xasprintf(CONFIG_NAME ":%s", cases[i].message);
-
-        for (size_t at = 0; at < SIZE; at++)
-            text[at] = cases[i].unit[at % unit];
-        assert_string_equal(error_of(text, SIZE).text, message);
-        free(text);
-        free(message);
-    }
-}
-
-static void test_long_files_are_refused(void **state)
-{
-    enum { SIZE = 1 << 20 };
-    char *text = xmalloc(SIZE + 1);
-    struct agent_config config;
-    struct error error = {0};
-
-    (void)state;
-    memset(text, '\n', SIZE + 1);
-    write_config(text, SIZE);
-    assert_int_equal(agent_config_load(CONFIG_NAME, &config, &error), 0);
-    agent_config_free(&config);
-    assert_string_equal(error_of(text, SIZE + 1).text,
-                        "'" CONFIG_NAME
-                        "' has more than 1 MiB, which is no configuration of the agent");
-    free(text);
-}
-
-static void test_too_many_services_are_refused(void **state)
-{
-    char text[2000] = "push:\n";
-    struct agent_config config;
-
-    (void)state;
-    for (int i = 0; i < 16; i++)
-        sprintf(text + strlen(text), "- {name: n%d, protocol: otlp, url: http://a}\n", i);
-    config = good_config(text);
-    assert_int_equal(config.service_count, 16);
-    agent_config_free(&config);
-    strcat(text, "- {name: more, protocol: otlp, url: http://a}\n");
-    assert_string_equal(error_of(text, strlen(text)).text,
-                        CONFIG_NAME ":18:3: push can have at most 16 entries");
-}
-
-static void assert_unreadable(const char *path, const char *message)
-{
-    struct agent_config config;
-    struct error error = {0};
-
-    assert_int_equal(agent_config_load(path, &config, &error), -1);
-    assert_int_equal(error.code, ERROR_FAILED);
-    assert_string_equal(error.text, message);
-}
-
-static void test_what_is_no_file_is_refused(void **state)
-{
-    (void)state;
-    assert_unreadable("absent", "can't read 'absent': No such file or directory");
-    assert_unreadable("/", "can't read '/': Is a directory");
-    assert_unreadable("/dev/zero", "'/dev/zero' is not a regular file");
-    assert_int_equal(mkfifo(CONFIG_NAME, 0600), 0);
-    assert_unreadable(CONFIG_NAME, "'" CONFIG_NAME "' is not a regular file");
-}
-
-/* Root may read every file, so another user reads this one. */
-/* In a child, which starts the process that opens files without rights (os/patience.h). */
-static void test_a_file_without_permission_is_refused(void **state)
-{
-    struct agent_config config;
-    struct error error;
-    int status;
-    pid_t child;
-
-    (void)state;
-    write_config("", 0);
-    assert_int_equal(chmod(CONFIG_NAME, 0), 0);
-    assert_int_equal(chmod(".", 0755), 0);
-    child = fork();
-    if (child == 0) {
-        if (!geteuid() && setresuid(65534, 65534, 65534))
-            _exit(2);
-        _exit(agent_config_load(CONFIG_NAME, &config, &error) == 0 ||
-              !strstr(error.text, "can't read '" CONFIG_NAME "': Permission denied"));
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-}
-
-static void test_a_long_path_leaves_room_for_the_sentence(void **state)
-{
-    char path[1000] = "";
-    struct agent_config config;
-    struct error error = {0};
-
-    (void)state;
-    while (strlen(path) < 900)
-        strcat(path, "./");
-    strcat(path, CONFIG_NAME);
-    write_config("record: {cpu: x}", strlen("record: {cpu: x}"));
-    assert_int_equal(agent_config_load(path, &config, &error), -1);
-    assert_non_null(strstr(error.text, "/" CONFIG_NAME ":1:15: record.cpu " COUNT "'x'"));
-}
-
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_file_all_is_default),
-        IN_FOLDER(test_a_file_without_permission_is_refused), /* before others start that process */
         IN_FOLDER(test_empty_files_are_all_defaults),
         IN_FOLDER(test_each_key_sets_its_value),
         IN_FOLDER(test_durations_have_units),
@@ -563,13 +452,9 @@ int main(void)
         IN_FOLDER(test_unknown_events_are_refused_with_those_that_exist),
         IN_FOLDER(test_bad_urls_are_refused_without_their_passwords),
         IN_FOLDER(test_services_that_contradict_are_refused),
+        IN_FOLDER(test_rules_are_read_in_their_order),
+        IN_FOLDER(test_bad_rules_are_refused),
         IN_FOLDER(test_yaml_that_has_no_place_here_is_refused),
-        IN_FOLDER(test_a_binary_file_is_refused),
-        IN_FOLDER(test_deep_files_are_refused_at_once),
-        IN_FOLDER(test_long_files_are_refused),
-        IN_FOLDER(test_too_many_services_are_refused),
-        IN_FOLDER(test_what_is_no_file_is_refused),
-        IN_FOLDER(test_a_long_path_leaves_room_for_the_sentence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,13 +131,13 @@ static void test_instances_add_up(void **state)
     assert_int_equal(all.count, 2);
     assert_string_equal(all.of[0].name, "literal_alloc");
     assert_int_equal(all.of[0].instances, 1);
-    assert_int_equal(allocator_carriers(&all.of[0]), 0);
+    assert_int_equal(dump_allocator_carriers(&all.of[0]), 0);
     assert_string_equal(all.of[1].name, "binary_alloc");
     assert_int_equal(all.of[1].instances, 2);
     assert_int_equal(all.of[1].single, 5100);
     assert_int_equal(all.of[1].multi, 62000);
     assert_int_equal(all.of[1].pooled, 8000);
-    assert_int_equal(allocator_carriers(&all.of[1]), 75100);
+    assert_int_equal(dump_allocator_carriers(&all.of[1]), 75100);
     assert_int_equal(all.of[1].blocks, 25500);
     assert_int_equal(all.of[1].allocated, 25500);
 }

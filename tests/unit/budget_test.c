@@ -109,6 +109,22 @@ static void test_probes_of_an_idle_target_stay_attached(void **state)
     simulation_free(s);
 }
 
+/* A budget that is scaled down is spent to that part. What it allowed is still known. */
+static void test_scaled_budget_spends_its_part(void **state)
+{
+    struct simulation *s;
+
+    (void)state;
+    steady_rate = 1e6;
+    s = simulate(steady, 1, 1, 1);
+    budget_scale(s->budget, 0.25);
+    run(s, 60 * SECOND);
+    assert_near(budget_allowed(s->budget) / 1e9, PART, PART / 10);
+    finish(s);
+    assert_near(s->spent / (60.0 * 1e9), PART / 4, PART / 20);
+    simulation_free(s);
+}
+
 /* Stacks take their part of the share, however long the group is open. */
 static void test_stacks_cost_their_part_of_the_share(void **state)
 {
@@ -155,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_only_cpu_time_that_the_target_has_used_is_spent),
         cmocka_unit_test(test_groups_share_the_budget),
         cmocka_unit_test(test_probes_of_an_idle_target_stay_attached),
+        cmocka_unit_test(test_scaled_budget_spends_its_part),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
     };

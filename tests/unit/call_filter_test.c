@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -114,7 +116,35 @@ static const char *children_work(void)
         return "fork";
     if (kill(child, SIGKILL) || waitpid(child, &status, 0) != child || WTERMSIG(status) != SIGKILL)
         return "kill";
-    return read(sockets[1], &byte, 0) == 0 ? files_work() : "read";
+    return read(sockets[1], &byte, 0) == 0 ? NULL : "read";
+}
+
+/* The file "y" exists. */
+static const char *reading_works(void)
+{
+    int fd = open("y", O_RDONLY | O_CLOEXEC);
+    char byte = 0;
+
+    if (fd < 0 || read(fd, &byte, 1) != 1 || byte != 'y' || close(fd))
+        return "read";
+    fd = open(".", O_PATH | O_DIRECTORY);
+    return fd < 0 || faccessat(fd, "y", R_OK, 0) ? "folder" : NULL;
+}
+
+static const char *writing_does_not(void)
+{
+    static const int flags[] = {O_WRONLY, O_RDWR, O_RDONLY | O_CREAT, O_RDONLY | O_TRUNC,
+                                O_TMPFILE | O_RDWR};
+
+    for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+        if (!refused(open(flags[i] & O_CREAT ? "z" : "y", flags[i], 0600)))
+            return "open";
+    if (!refused(rename("y", "z")) || !refused(unlink("y")) || !refused(mkdir("z", 0700)) ||
+        !refused(link("y", "z")) || !refused(symlink("y", "z")))
+        return "name";
+    if (!refused(chmod("y", 0777)) || !refused(truncate("y", 0)) || !refused(chown("y", 1, 1)))
+        return "attributes";
+    return NULL;
 }
 
 static const char *programs_do_not(void)
@@ -128,6 +158,28 @@ static const char *programs_do_not(void)
     if (!refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL)))
         return "ptrace";
     return refused(setuid(1)) ? NULL : "setuid";
+}
+
+/* Connections of the network can be made, those of Unix sockets can't, in either way. */
+static const char *network_works(void)
+{
+    int sockets[2], on = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)) ||
+        ioctl(fd, FIONREAD, &on))
+        return "socket";
+    if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno != ECONNREFUSED)
+        return "connect";
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
+        return "socketpair";
+    if (!refused(socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets)))
+        return "socketpair of datagrams";
+    if (!refused(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets)))
+        return "socketpair of packets";
+    if (!refused(mount("none", "/", NULL, MS_REMOUNT, NULL)))
+        return "mount";
+    return programs_do_not();
 }
 
 /* abort() works, so that a failed check is seen as what it is. */
@@ -211,6 +263,15 @@ static void test_filter_permits_files_only(void **state)
     assert_int_equal(WTERMSIG(status_of(abort_works)), SIGABRT);
 }
 
+static void test_filter_of_the_network_permits_no_unix_socket(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* there is no filter then */
+#endif
+    assert_int_equal(status_with(call_filter_network, network_works), 0);
+}
+
 static void test_filter_permits_children_that_run_no_program(void **state)
 {
     (void)state;
@@ -218,8 +279,26 @@ static void test_filter_permits_children_that_run_no_program(void **state)
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* there is no filter then */
 #endif
-    assert_int_equal(status_with(call_filter_files_and_children, children_work), 0);
-    assert_int_equal(status_with(call_filter_files_and_children, programs_do_not), 0);
+    assert_int_equal(status_with(call_filter_read_files_and_children, children_work), 0);
+    assert_int_equal(status_with(call_filter_read_files_and_children, programs_do_not), 0);
+}
+
+static void test_filter_permits_files_to_be_read_only(void **state)
+{
+    FILE *file;
+
+    (void)state;
+    assert_int_equal(folder_enter(), 0);
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* there is no filter then */
+#endif
+    file = fopen("y", "w");
+    assert_non_null(file);
+    fputs("y", file);
+    fclose(file);
+    assert_int_equal(status_with(call_filter_read_files_and_children, reading_works), 0);
+    assert_int_equal(status_with(call_filter_read_files_and_children, writing_does_not), 0);
+    unlink("y");
 }
 
 int main(void)
@@ -227,6 +306,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_filter_permits_files_only, leave_folder),
         cmocka_unit_test_teardown(test_filter_permits_children_that_run_no_program, leave_folder),
+        cmocka_unit_test(test_filter_of_the_network_permits_no_unix_socket),
+        cmocka_unit_test_teardown(test_filter_permits_files_to_be_read_only, leave_folder),
         cmocka_unit_test(test_filter_holds_for_threads_that_run),
     };
 

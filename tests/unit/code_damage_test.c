@@ -6,6 +6,15 @@
 
 #include "util/clock.h"
 
+/* Open a node with the module n, whose code is at *ret_base. Return the module's entry of the list.
+ */
+static uint64_t open_with_module(struct node *node, uint64_t *ret_base)
+{
+    open_node(node);
+    *ret_base = fake_room(node->target, CODE_SIZE);
+    return fake_load(node->target, &node->vm, module_file("n", *ret_base, "n:f/0", 1));
+}
+
 /* A module whose symbol file is larger than any real one has no name, and takes no memory. */
 static void test_module_with_a_huge_symbol_file_has_no_names(void **state)
 {
@@ -13,9 +22,7 @@ static void test_module_with_a_huge_symbol_file_has_no_names(void **state)
     uint64_t base, entry;
 
     (void)state;
-    open_node(&node);
-    base = fake_room(node.target, CODE_SIZE);
-    entry = fake_load(node.target, &node.vm, module_file("n", base, "n:f/0", 1));
+    entry = open_with_module(&node, &base);
     fake_put_u64(node.target, entry + 24, 200 << 20);
     refresh(&node);
     assert_string_equal(symbol_at(&node, base + 0x50), "");
@@ -59,9 +66,7 @@ static void test_circular_list_ends(void **state)
     uint64_t base, entry;
 
     (void)state;
-    open_node(&node);
-    base = fake_room(node.target, CODE_SIZE);
-    entry = fake_load(node.target, &node.vm, module_file("n", base, "n:f/0", 1));
+    entry = open_with_module(&node, &base);
     fake_put_u64(node.target, entry, entry);
     refresh(&node);
     assert_string_equal(symbol_at(&node, base + 0x50), "n:f/0");

@@ -56,8 +56,9 @@ static void test_name_of_a_fragment_gives_its_kind(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(fragments) / sizeof(*fragments); i++)
-        if (fragment_of(fragments[i].symbol) != fragments[i].fragment)
-            fail_msg("%s: %d", fragments[i].symbol, (int)fragment_of(fragments[i].symbol));
+        if (code_kind_of_fragment(fragments[i].symbol) != fragments[i].fragment)
+            fail_msg("%s: %d", fragments[i].symbol,
+                     (int)code_kind_of_fragment(fragments[i].symbol));
 }
 
 /* Functions, fragments and headers are distinguished by their names. All of erts_beamasm belongs to

@@ -17,7 +17,7 @@ static void test_upper_limits_of_counts_are_the_tabulated_ones(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-        double limit = limits[i][0] + poisson_half_width(limits[i][0]);
+        double limit = limits[i][0] + confidence_poisson_half(limits[i][0]);
 
         assert_true(fabs(limit / limits[i][1] - 1) < 0.01);
     }
@@ -27,9 +27,9 @@ static void test_upper_limits_of_counts_are_the_tabulated_ones(void **state)
 static void test_few_windows_have_wider_intervals(void **state)
 {
     (void)state;
-    assert_true(fabs(errors_of_95_percent(1e9) - 1.96) < 0.001);
-    assert_true(fabs(errors_of_95_percent(7) - 2.73) < 0.05); /* 4.2 degrees */
-    assert_true(errors_of_95_percent(3) > 4);
+    assert_true(fabs(confidence_errors(1e9) - 1.96) < 0.001);
+    assert_true(fabs(confidence_errors(7) - 2.73) < 0.05); /* 4.2 degrees */
+    assert_true(confidence_errors(3) > 4);
 }
 
 int main(void)

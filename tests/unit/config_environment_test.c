@@ -92,6 +92,23 @@ static void test_variables_add_services(void **state)
     agent_config_free(&config);
 }
 
+static void test_variables_add_rules(void **state)
+{
+    struct agent_config config =
+        good(LIST("BEAMFLAME_RULES_1_PROFILE=false", "BEAMFLAME_RULES_0_NODE=shop@*",
+                  "BEAMFLAME_RULES_0_PROFILE=true", "BEAMFLAME_PUSH_0_URL=http://a",
+                  "BEAMFLAME_PUSH_0_PROTOCOL=otlp"));
+
+    (void)state;
+    assert_int_equal(config.rule_count, 2);
+    assert_string_equal(config.rules[0].node, "shop@*");
+    assert_true(config.rules[0].profile);
+    assert_null(config.rules[1].node);
+    assert_false(config.rules[1].profile);
+    assert_int_equal(config.service_count, 1);
+    agent_config_free(&config);
+}
+
 static void test_variables_suffice_without_a_file(void **state)
 {
     struct agent_config config =
@@ -200,6 +217,7 @@ int main(void)
         IN_FOLDER(test_variables_override_the_file),
         IN_FOLDER(test_variables_override_services),
         IN_FOLDER(test_variables_add_services),
+        IN_FOLDER(test_variables_add_rules),
         IN_FOLDER(test_variables_suffice_without_a_file),
         IN_FOLDER(test_gaps_between_services_are_refused),
         IN_FOLDER(test_too_many_services_are_refused),

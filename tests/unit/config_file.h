@@ -32,14 +32,14 @@ static inline struct agent_config good_config(const char *text)
     return config;
 }
 
-/* Return what agent_config_print() writes, to be freed. */
+/* Return what config_print() writes, to be freed. */
 static inline char *printed_config(const struct agent_config *config)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
 
-    agent_config_print(config, file);
+    config_print(config, file);
     fclose(file);
     return text;
 }

@@ -26,6 +26,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  wall: 1 # default\n"
                               "  events: gc,alloc,sched # default\n"
                               "  budget: 0.5 # default\n"
+                              "  host_budget: 1 # default\n"
                               "  interval: 15s # default\n"
                               "  max_memory: 64M # default\n"
                               "spool:\n"
@@ -33,6 +34,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  max_size: 256M # default\n"
                               "  max_age: 1h # default\n"
                               "http:\n"
+                              "rules: [] # default\n"
                               "push: [] # default\n");
     free(text);
     agent_config_free(&config);
@@ -152,8 +154,11 @@ static void put_random_value(const struct config_key *key, size_t index, struct 
 
     if (key->type->print_limit)
         put_random_number(key, text);
+    else if (key->type == &config_flag)
+        buffer_text(text, random_below(2) ? "true" : "false");
     else if (key->type == &config_protocol)
-        buffer_text(text, push_protocol_name((enum push_protocol)random_below(PUSH_PROTOCOLS)));
+        buffer_text(text,
+                    push_service_protocol_name((enum push_protocol)random_below(PUSH_PROTOCOLS)));
     else if (key->type == &config_events)
         buffer_text(text, events[random_below(sizeof(events) / sizeof(events[0]))]);
     else if (key->type == &config_url)
@@ -229,7 +234,13 @@ static void put_random_config(struct buffer *text)
     put_random_keys(CONFIG_SPOOL, 0, text);
     buffer_text(text, "}\nhttp: {");
     put_random_keys(CONFIG_HTTP, 0, text);
-    buffer_text(text, "}\npush:\n");
+    buffer_text(text, "}\nrules:\n");
+    for (size_t i = 0, count = random_below(4); i < count; i++) {
+        buffer_text(text, "- {");
+        put_random_keys(CONFIG_RULES, i, text);
+        buffer_text(text, "}\n");
+    }
+    buffer_text(text, "push:\n");
     for (size_t i = 0, count = random_below(4); i < count; i++) {
         buffer_text(text, "- {");
         put_random_keys(CONFIG_PUSH, i, text);

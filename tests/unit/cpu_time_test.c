@@ -48,9 +48,10 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
     bench->options.cpu = true;
     bench->segment = segment_new(&bench->options, NULL);
     assert_int_equal(
-        segment_open(bench->segment, recording_file(NULL, "/tmp", &error), &header, &error), 0);
+        segment_open(bench->segment, recording_writer_file(NULL, "/tmp", &error), &header, &error),
+        0);
     bench->started = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    bench->cpu_time = cpu_time_new(clock_event_find(clock, &error), period, 100);
+    bench->cpu_time = cpu_time_new(sample_clock_find(clock, &error), period, 100);
     bench->own = vm_cpu_time_new(bench->cpu_time, getpid());
 }
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 
 enum { SECTIONS = 3, MB = 1 << 20 };
 
@@ -67,12 +67,12 @@ static void check_taken(const struct made *made, uint64_t file_size, size_t expe
     struct elf_room room = {0};
     int fd = file_of(made, file_size);
     size_t bytes = 0;
-    Elf *elf = elf_open(fd, &room, &bytes);
+    Elf *elf = elf_limits_open(fd, &room, &bytes);
 
     assert_non_null(elf);
     assert_int_equal(bytes, expected);
     assert_int_equal(room.taken, expected);
-    elf_close(elf, &room, bytes);
+    elf_limits_close(elf, &room, bytes);
     assert_int_equal(room.taken, 0);
     close(fd);
 }
@@ -83,7 +83,7 @@ static void check_refused(const struct made *made, uint64_t file_size)
     int fd = file_of(made, file_size);
     size_t bytes = 0;
 
-    assert_null(elf_open(fd, &room, &bytes));
+    assert_null(elf_limits_open(fd, &room, &bytes));
     assert_int_equal(room.taken, 0);
     close(fd);
 }
@@ -173,14 +173,14 @@ static void test_files_of_a_vm_have_a_limit_together(void **state)
     for (int i = 0; i < 4; i++) {
         int fd = file_of(&made, 100 * MB);
 
-        elf[i] = elf_open(fd, &room, &bytes[i]);
+        elf[i] = elf_limits_open(fd, &room, &bytes[i]);
         assert_int_equal(elf[i] != NULL, i < 3);
     }
-    assert_false(elf_room_take(&room, 30 * MB));
-    assert_true(elf_room_take(&room, MB));
+    assert_false(elf_limits_take(&room, 30 * MB));
+    assert_true(elf_limits_take(&room, MB));
     room.taken -= MB;
     for (int i = 0; i < 3; i++)
-        elf_close(elf[i], &room, bytes[i]);
+        elf_limits_close(elf[i], &room, bytes[i]);
     assert_int_equal(room.taken, 0);
 }
 
@@ -194,17 +194,17 @@ static void test_debug_information_has_its_own_limit(void **state)
 
     (void)state;
     made.packed.ch_size = 1000;
-    elf = elf_open(file_of(&made, 0), NULL, &bytes);
+    elf = elf_limits_open(file_of(&made, 0), NULL, &bytes);
     assert_int_equal(bytes, sizeof(made.names));
-    assert_true(elf_debug_fits(elf));
-    elf_close(elf, NULL, bytes);
+    assert_true(elf_limits_fit_debug(elf));
+    elf_limits_close(elf, NULL, bytes);
     made.packed.ch_size = 1000 * (uint64_t)MB;
-    elf = elf_open(file_of(&made, 0), NULL, &bytes);
-    assert_false(elf_debug_fits(elf));
-    elf_close(elf, NULL, bytes);
-    elf = elf_open(file_of(&old, 0), NULL, &bytes);
-    assert_false(elf_debug_fits(elf));
-    elf_close(elf, NULL, bytes);
+    elf = elf_limits_open(file_of(&made, 0), NULL, &bytes);
+    assert_false(elf_limits_fit_debug(elf));
+    elf_limits_close(elf, NULL, bytes);
+    elf = elf_limits_open(file_of(&old, 0), NULL, &bytes);
+    assert_false(elf_limits_fit_debug(elf));
+    elf_limits_close(elf, NULL, bytes);
 }
 
 /* What is no ELF file of 64 bits is not opened. */
@@ -215,9 +215,9 @@ static void test_file_that_is_no_elf64_is_not_opened(void **state)
     size_t bytes;
 
     (void)state;
-    assert_null(elf_open(fd, NULL, &bytes));
-    assert_null(elf_open(-1, NULL, &bytes));
-    assert_null(elf_open_image(&made, 8, NULL, &bytes));
+    assert_null(elf_limits_open(fd, NULL, &bytes));
+    assert_null(elf_limits_open(-1, NULL, &bytes));
+    assert_null(elf_limits_open_image(&made, 8, NULL, &bytes));
     made.header.e_ident[EI_CLASS] = ELFCLASS32;
     check_refused(&made, 0);
     close(fd);

@@ -105,7 +105,7 @@ static void test_sum_with_a_wide_interval_is_not_sure(void **state)
         const struct event_summary summary = {.sums = {0, cases[i].sum},
                                               .errors = {0, cases[i].error}};
 
-        assert_int_equal(event_sum_is_sure(&summary, 1), cases[i].is_sure);
+        assert_int_equal(event_summary_is_sure(&summary, 1), cases[i].is_sure);
     }
 }
 
@@ -124,7 +124,7 @@ static void test_windows_that_saw_no_hit_may_have_missed_some(void **state)
         const struct event_summary summary = {
             .span_ns = cases[i].span, .covered_ns = cases[i].covered, .windows = cases[i].windows};
 
-        assert_int_equal(event_unseen_at_most(&summary), cases[i].most);
+        assert_int_equal(event_summary_unseen_at_most(&summary), cases[i].most);
     }
 }
 

@@ -73,12 +73,12 @@ static void test_each_event_has_one_entry_and_a_bad_name_has_none(void **state)
 static void test_each_unit_has_its_name(void **state)
 {
     (void)state;
-    assert_string_equal(unit_name(UNIT_COUNT), "count");
-    assert_string_equal(unit_name(UNIT_NS), "ns");
-    assert_string_equal(unit_name(UNIT_WORDS), "words");
-    assert_string_equal(unit_name(UNIT_BYTES), "bytes");
-    assert_string_equal(unit_name(0), "unknown");
-    assert_string_equal(unit_name(UNIT_END), "unknown");
+    assert_string_equal(profile_unit_name(UNIT_COUNT), "count");
+    assert_string_equal(profile_unit_name(UNIT_NS), "ns");
+    assert_string_equal(profile_unit_name(UNIT_WORDS), "words");
+    assert_string_equal(profile_unit_name(UNIT_BYTES), "bytes");
+    assert_string_equal(profile_unit_name(0), "unknown");
+    assert_string_equal(profile_unit_name(UNIT_END), "unknown");
 }
 
 /* Timers are known by their name, with and without perf's modifiers. Other clocks count something

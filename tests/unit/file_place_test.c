@@ -13,87 +13,8 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-#include "test_folder.h"
-#include "util/file_place.h"
+#include "file_place_case.h"
 #include "util/folder.h"
-
-enum { SOMEBODY = 65534 };
-
-static int enter_folder(void **state)
-{
-    (void)state;
-    umask(022);
-    return folder_enter();
-}
-
-static void make(const char *name, const char *text, mode_t mode)
-{
-    FILE *file = fopen(name, "w");
-
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    assert_int_equal(chmod(name, mode), 0);
-}
-
-static const char *content(const char *name)
-{
-    static char text[64];
-    FILE *file = fopen(name, "r");
-
-    assert_non_null(file);
-    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
-    fclose(file);
-    return text;
-}
-
-static mode_t mode_of(const char *name)
-{
-    struct stat status;
-
-    assert_int_equal(stat(name, &status), 0);
-    return status.st_mode & 07777;
-}
-
-/* Write "new" to the path. Return 0, or -1 with error. */
-static int write_new(const char *path, struct error *error)
-{
-    struct file_place place;
-    struct stat status;
-    char *temporary;
-    int fd;
-
-    if (file_place_open(path, &place, error))
-        return -1;
-    assert_false(place.in_place);
-    fd = file_place_create(&place, O_WRONLY, &temporary);
-    assert_true(fd >= 0);
-    assert_int_equal(fstat(fd, &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0600); /* nobody else can read or lock a half */
-    assert_int_equal(write(fd, "new", 3), 3);
-    close(fd);
-    assert_int_equal(file_place_publish(&place, temporary), 0);
-    free(temporary);
-    file_place_close(&place);
-    return 0;
-}
-
-static void assert_refused(const char *path, const char *says)
-{
-    struct file_place place;
-    struct error error = {0};
-
-    assert_int_equal(file_place_open(path, &place, &error), -1);
-    assert_int_equal(error.code, ERROR_FAILED);
-    if (!strstr(error.text, says) || strncmp(error.text, path, strlen(path)) != 0)
-        fail_msg("%s", error.text);
-}
-
-static void need_root(void)
-{
-    if (geteuid())
-        skip();
-}
 
 /* A new file has the mode of the umask; one that is replaced keeps its mode and owner. */
 static void test_replaced_file_keeps_mode_and_owner(void **state)
@@ -181,116 +102,6 @@ static void test_file_with_other_names_is_replaced_not_changed(void **state)
     assert_int_equal(write_new("a", &error), 0);
     assert_string_equal(content("other"), "old");
     assert_string_equal(content("a"), "new");
-}
-
-/* The caller's own link, where nobody else can make links, is followed: also to a file that does
- * not exist yet, and through other links. */
-static void test_own_link_is_followed(void **state)
-{
-    struct error error;
-
-    (void)state;
-    assert_int_equal(mkdir("below", 0755), 0);
-    assert_int_equal(symlink("below/second", "first"), 0);
-    assert_int_equal(symlink("../real", "below/second"), 0);
-    assert_int_equal(write_new("first", &error), 0);
-    assert_string_equal(content("real"), "new");
-    assert_true(exists("below/second"));
-    unlink("below/second");
-}
-
-/* A link is refused if others can make links in its folder, whoever owns it. */
-static void test_link_in_a_shared_folder_is_refused(void **state)
-{
-    static const mode_t modes[] = {01777, 0777, 0775};
-
-    (void)state;
-    make("victim", "old", 0600);
-    assert_int_equal(symlink("victim", "a"), 0);
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        assert_int_equal(chmod(".", modes[i]), 0);
-        assert_refused("a", "name the file itself");
-    }
-    assert_string_equal(content("victim"), "old");
-}
-
-/* A link of another user is refused everywhere, and so is a link in another user's folder. */
-static void test_link_of_another_user_is_refused(void **state)
-{
-    (void)state;
-    need_root();
-    assert_int_equal(symlink("victim", "a"), 0);
-    assert_int_equal(lchown("a", SOMEBODY, SOMEBODY), 0);
-    assert_refused("a", "name the file itself");
-    assert_int_equal(lchown("a", 0, 0), 0);
-    assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
-    assert_refused("a", "name the file itself");
-    assert_false(exists("victim"));
-}
-
-/* A link in the middle of a path is followed if it is root's or the user's own, whoever can write
- * to its folder, and if it belongs to the owner of a folder where nobody else can make links. */
-static void test_link_to_a_folder_is_followed(void **state)
-{
-    struct error error;
-
-    (void)state;
-    assert_int_equal(mkdir("real", 0755), 0);
-    assert_int_equal(symlink("real", "own"), 0);
-    assert_int_equal(symlink("own/../own/./", "second"), 0);
-    assert_int_equal(write_new("own/a", &error), 0);
-    assert_string_equal(content("real/a"), "new");
-    assert_int_equal(chmod(".", 01777), 0);
-    assert_int_equal(write_new("second//b", &error), 0);
-    assert_string_equal(content("real/b"), "new");
-    if (geteuid() == 0) {
-        assert_int_equal(chmod(".", 0755), 0);
-        assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
-        assert_int_equal(lchown("own", SOMEBODY, SOMEBODY), 0);
-        assert_int_equal(write_new("own/c", &error), 0);
-        assert_string_equal(content("real/c"), "new");
-    }
-    unlink("real/a");
-    unlink("real/b");
-    unlink("real/c");
-}
-
-/* A path of many links ends, and so does one that leads in a circle. */
-static void test_circle_of_links_to_folders_is_an_error(void **state)
-{
-    struct file_place place;
-    struct error error;
-
-    (void)state;
-    assert_int_equal(symlink("b", "a"), 0);
-    assert_int_equal(symlink("a", "b"), 0);
-    assert_int_equal(file_place_open("a/x", &place, &error), -1);
-    assert_non_null(strstr(error.text, strerror(ELOOP)));
-    make("file", "", 0600);
-    assert_int_equal(file_place_open("file/x", &place, &error), -1);
-    assert_non_null(strstr(error.text, strerror(ENOTDIR)));
-}
-
-/* A link of another user in the middle of a path is refused, whatever fs.protected_symlinks says:
- * in a folder of root, and in one where others can make links too. */
-static void test_planted_link_to_a_folder_is_refused(void **state)
-{
-    static const mode_t modes[] = {0755, 01777, 0777};
-
-    (void)state;
-    need_root();
-    assert_int_equal(mkdir("real", 0755), 0);
-    assert_int_equal(symlink("real", "a"), 0);
-    assert_int_equal(symlink("a", "own"), 0);
-    assert_int_equal(lchown("a", SOMEBODY, SOMEBODY), 0);
-    for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-        assert_int_equal(chmod(".", modes[i]), 0);
-        assert_refused("a/x", "leads through 'a', a symbolic link");
-        assert_refused("real/../own/x", "leads through 'a', a symbolic link");
-    }
-    assert_int_equal(chown(".", SOMEBODY, SOMEBODY), 0);
-    assert_refused("a/x", "leads through 'a', a symbolic link");
-    assert_false(exists("real/x"));
 }
 
 /* A held folder that was moved away, and another one or a link in its place, get nothing. */
@@ -493,8 +304,6 @@ static void test_file_is_appended_to(void **state)
     assert_int_equal(file_place_append("c", &error), -1);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -502,12 +311,6 @@ int main(void)
         IN_FOLDER(test_temporary_names_cannot_be_taken_in_advance),
         IN_FOLDER(test_file_that_a_killed_process_left_is_removed),
         IN_FOLDER(test_file_with_other_names_is_replaced_not_changed),
-        IN_FOLDER(test_own_link_is_followed),
-        IN_FOLDER(test_link_in_a_shared_folder_is_refused),
-        IN_FOLDER(test_link_of_another_user_is_refused),
-        IN_FOLDER(test_link_to_a_folder_is_followed),
-        IN_FOLDER(test_circle_of_links_to_folders_is_an_error),
-        IN_FOLDER(test_planted_link_to_a_folder_is_refused),
         IN_FOLDER(test_held_folder_that_is_replaced_gets_nothing),
         IN_FOLDER(test_other_file_with_the_temporary_name_is_not_published),
         IN_FOLDER(test_planted_file_is_refused),

@@ -37,7 +37,7 @@ static void call(const void *address)
 static struct wire_slot_counts hit(const char *name, const void *address)
 {
     const struct programs_options options = {
-        .clock = clock_event_default(), .frequency = 99, .slots = 1, .histograms = 16};
+        .clock = sample_clock_default(), .frequency = 99, .slots = 1, .histograms = 16};
     struct programs *programs = programs_new(&options);
     struct vm vm = {.pid = getpid(), .identity = process_identity(getpid())};
     const struct wire_slot open = {.period = 1, .open = WIRE_OPEN};

@@ -43,7 +43,7 @@ static void assert_read(struct read_cache *cache, uint64_t address, size_t size)
 {
     uint8_t buffer[2 * NEARBY_BYTES];
 
-    assert_true(read_cache_read(cache, address, buffer, size));
+    assert_true(memory_read_cached(cache, address, buffer, size));
     for (size_t i = 0; i < size; i++)
         assert_int_equal(buffer[i], byte_at(address + i));
 }
@@ -86,10 +86,10 @@ static void test_unreadable_surroundings_do_not_fail_the_read(void **state)
     (void)state;
     assert_read(&cache, 4096 + 100, 32);
     assert_read(&cache, 4096 + 150, 50);
-    assert_false(read_cache_read(&cache, 4096, buffer, 32));
-    assert_false(read_cache_read(&cache, 4096 + 190, buffer, 32));
-    assert_false(read_cache_read(&cache, 0, buffer, 8));
-    assert_false(read_cache_read(&cache, UINT64_MAX - 3, buffer, 8));
+    assert_false(memory_read_cached(&cache, 4096, buffer, 32));
+    assert_false(memory_read_cached(&cache, 4096 + 190, buffer, 32));
+    assert_false(memory_read_cached(&cache, 0, buffer, 8));
+    assert_false(memory_read_cached(&cache, UINT64_MAX - 3, buffer, 8));
 }
 
 int main(void)

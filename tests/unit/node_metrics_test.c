@@ -26,11 +26,11 @@ static void test_a_reading_holds_until_the_next(void **state)
     node_metrics_add(&metrics, series, 10, 1);
     node_metrics_add(&metrics, series, 20, 2);
     node_metrics_settle(&metrics);
-    assert_int_equal(node_series_at(series, 0)->value, 1);
-    assert_int_equal(node_series_at(series, 10)->value, 1);
-    assert_int_equal(node_series_at(series, 19)->value, 1);
-    assert_int_equal(node_series_at(series, 20)->value, 2);
-    assert_int_equal(node_series_at(series, 99)->value, 3);
+    assert_int_equal(node_metrics_series_at(series, 0)->value, 1);
+    assert_int_equal(node_metrics_series_at(series, 10)->value, 1);
+    assert_int_equal(node_metrics_series_at(series, 19)->value, 1);
+    assert_int_equal(node_metrics_series_at(series, 20)->value, 2);
+    assert_int_equal(node_metrics_series_at(series, 99)->value, 3);
     node_metrics_free(&metrics);
 }
 
@@ -309,7 +309,7 @@ static void refuse(const void *bytes, size_t size, const char *problem)
     struct cursor cursor = cursor_over(bytes, size);
 
     small_profile_make(&small);
-    node_series_decode(&metrics, small.profile, &cursor);
+    node_metrics_decode_series(&metrics, small.profile, &cursor);
     assert_non_null(cursor.problem);
     if (problem)
         assert_string_equal(cursor.problem, problem);

@@ -307,13 +307,14 @@ static void test_summary_has_wakeups_and_run_queues(void **state)
     samples[0].thread = profile_thread(messages.small.profile, &other_dirty);
     samples[0].values[SCHED_DELAY] = 300000;
     samples[1].thread = samples[2].thread = profile_thread(messages.small.profile, &normal);
+    samples[2].time = samples[1].time; /* a part of the same hit */
     samples[3].thread = profile_thread(messages.small.profile, &dirty);
     text = small_output_of(&messages.small, &summary_format, &settings);
     assert_has(text,
                "\nrun queues\n"
                "                               count         delay       average   samples\n"
                "  dirty cpu                        2        5.3 ms        2.6 ms         2\n"
-               "  scheduler 2                      4        500 ns        125 ns         2\n");
+               "  scheduler 2                      4        500 ns        125 ns         1\n");
     assert_has(text,
                "\nwho woke whom\n"
                "         count            +-    per second      waited       delay   samples\n"

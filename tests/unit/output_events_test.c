@@ -251,7 +251,7 @@ static void test_amounts_have_their_units(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_string_equal(amount_text(cases[i].amount, cases[i].unit).text, cases[i].text);
+        assert_string_equal(number_text_amount(cases[i].amount, cases[i].unit).text, cases[i].text);
 }
 
 /* The amount ends where the second digit of the half does, and has its unit. */
@@ -281,7 +281,7 @@ static void test_digits_follow_the_interval(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct estimate_text text =
-            estimate_text(cases[i].amount, cases[i].half, cases[i].unit);
+            number_text_estimate(cases[i].amount, cases[i].half, cases[i].unit);
 
         assert_string_equal(text.amount.text, cases[i].amount_text);
         assert_string_equal(text.half.text, cases[i].half_text);

@@ -111,7 +111,7 @@ static void test_largest_numbers_are_written(void **state)
     (void)state;
     assert_non_null(strstr(text, " 18446744073709551615\n"));
     free(text);
-    assert_string_equal(rate_text(UINT64_MAX, 1e-9).text, "18,446,744,073,709,551,615");
+    assert_string_equal(number_text_rate(UINT64_MAX, 1e-9).text, "18,446,744,073,709,551,615");
     assert_true(saturating_sum(UINT64_MAX, 1) == UINT64_MAX);
     assert_true(saturating_sum(UINT64_MAX - 1, 1) == UINT64_MAX);
     assert_true(whole_part(0x1p64) == UINT64_MAX);

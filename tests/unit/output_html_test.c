@@ -217,6 +217,28 @@ static void test_each_event_has_its_own_columns_of_values(void **state)
     free(page);
 }
 
+/* Of hits of event sched, a sample with the time and the process of the one before is a part of the
+ * same hit, though the page has times in ms. */
+static void test_parts_of_one_hit_are_noted(void **state)
+{
+    struct small_profile small;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i] = small.samples[0];
+        small.samples[i].event = event_define(small.profile, EVENT_SCHED);
+    }
+    small.samples[1].time += 1;
+    small.samples[2].time += 1;
+    small.samples[3].time += 2;
+    page = page_of(&small);
+    NUMBERS(page, "time", 1000, 0, 0, 0);
+    NUMBERS(page, "part", 2);
+    free(page);
+}
+
 static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
 {
     struct small_profile small;
@@ -325,7 +347,7 @@ static void test_ascii_encoding_restores_any_bytes(void **state)
         bytes[2 * i] = (unsigned char)(i >> 8);
         bytes[2 * i + 1] = (unsigned char)i;
     }
-    ascii_write(file, bytes, 2 * 65536);
+    encode_ascii(file, bytes, 2 * 65536);
     fclose(file);
     back = ascii_bytes(text, size);
     assert_memory_equal(back, bytes, 2 * 65536);
@@ -341,14 +363,14 @@ static void test_base64_matches_the_examples_of_rfc_4648(void **state)
     char bytes[3073];
 
     (void)state;
-    base64_put(&text, "\x14\xfb\x9c\x03\xd9\x7e", 6); /* RFC 4648, 9, and 10 */
-    base64_put(&text, "fooba", 5);
-    base64_put(&text, "foob", 4);
+    encode_base64(&text, "\x14\xfb\x9c\x03\xd9\x7e", 6); /* RFC 4648, 9, and 10 */
+    encode_base64(&text, "fooba", 5);
+    encode_base64(&text, "foob", 4);
     buffer_byte(&text, '\0');
     assert_string_equal(text.data, "FPucA9l+Zm9vYmE=Zm9vYg==");
     buffer_free(&text);
     memset(bytes, 'M', sizeof(bytes));
-    base64_put(&text, bytes, sizeof(bytes));
+    encode_base64(&text, bytes, sizeof(bytes));
     assert_int_equal(text.size, 4100);
     assert_memory_equal(text.data + 4088, "TU1NTU1NTQ==", 12);
     buffer_free(&text);
@@ -361,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_columns_of_metrics_have_the_known_values),
         cmocka_unit_test(test_large_numbers_are_split_into_bytes),
         cmocka_unit_test(test_each_event_has_its_own_columns_of_values),
+        cmocka_unit_test(test_parts_of_one_hit_are_noted),
         cmocka_unit_test(test_page_has_tables_of_stacks_processes_and_strings),
         cmocka_unit_test(test_header_has_the_options_and_the_losses),
         cmocka_unit_test(test_hostile_name_is_not_parsed_as_markup),

@@ -55,7 +55,7 @@ static void test_entry_comes_before_the_entries_that_refer_to_it(void **state)
         "0, \"stack_truncated\": 0, \"stack_pointer\": 0, \"native_unwind\": 0, "
         "\"unknown_erlang\": 0, \"unknown_native\": 1, \"kernel_stack\": 0, \"out_of_order\": "
         "0, \"kernel_entry\": 0, \"clock_stopped\": 0, \"thread_times\": 0, \"memory\": 0, "
-        "\"node_metrics\": 0, \"read_fault\": 0, \"sweeps\": 0}}\n";
+        "\"node_metrics\": 0, \"read_fault\": 0, \"sweeps\": 0, \"trace\": 0}}\n";
     struct small_profile small;
 
     (void)state;

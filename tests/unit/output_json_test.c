@@ -71,7 +71,8 @@ static void test_statistics_are_exact(void **state)
                   "    \"memory\": 0,\n"
                   "    \"node_metrics\": 0,\n"
                   "    \"read_fault\": 0,\n"
-                  "    \"sweeps\": 0\n"
+                  "    \"sweeps\": 0,\n"
+                  "    \"trace\": 0\n"
                   "  }\n"
                   "}\n");
 }

@@ -97,6 +97,7 @@ static void test_weight_is_the_rounded_number_of_periods(void **state)
     assert_non_null(strstr(text, " 2.010000:          1 cpu-clock:\n"));
     assert_non_null(strstr(text, " 2.020000:          2 cpu-clock:\n"));
     assert_non_null(strstr(text, " 3.000001:          2 cpu-clock:\n"));
+    assert_non_null(strstr(text, "\n# sum 30 samples, whose time is 29 periods of 10000000 ns\n"));
     free(text);
 }
 

@@ -62,7 +62,7 @@ static void test_text_is_escaped_for_xml(void **state)
     FILE *file = open_memstream(&text, &size);
 
     (void)state;
-    svg_put_text(file, "a<b>&\"c\" tail", 9);
+    svg_style_put_text(file, "a<b>&\"c\" tail", 9);
     fclose(file);
     assert_string_equal(text, "a&lt;b&gt;&amp;&quot;c&quot; ");
     free(text);

@@ -35,7 +35,7 @@ static uint64_t seconds_since(uint64_t began)
     return (clock_ns(CLOCK_MONOTONIC) - began) / 1000000000;
 }
 
-/* ---- run_patiently() ---- */
+/* ---- patience_run() ---- */
 
 static atomic_int dropped;
 
@@ -55,12 +55,12 @@ static void test_work_that_ends_belongs_to_the_caller(void **state)
     int number = 6;
 
     (void)state;
-    assert_true(run_patiently(add_one, drop, &number));
+    assert_true(patience_run(add_one, drop, &number));
     assert_int_equal(number, 7);
     assert_int_equal(dropped, 0);
 }
 
-/* ---- open_patiently() ---- */
+/* ---- patient_open() ---- */
 
 static int open_self(void *work)
 {
@@ -82,12 +82,12 @@ static void test_file_that_is_opened_apart_is_open_here(void **state)
 
     (void)state;
     close(before);
-    assert_true(open_patiently(open_self, drop, NULL, &fd));
+    assert_true(patient_open(open_self, drop, NULL, &fd));
     assert_int_equal(read(fd, magic, sizeof(magic) - 1), sizeof(magic) - 1);
     assert_string_equal(magic, "\177ELF");
     assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
     close(fd);
-    assert_true(open_patiently(open_nothing, drop, NULL, &fd));
+    assert_true(patient_open(open_nothing, drop, NULL, &fd));
     assert_int_equal(fd, -1);
     after = dup(0);
     close(after);
@@ -131,9 +131,9 @@ static int try_without_threads(void)
 
     if (setrlimit(RLIMIT_NPROC, &none) || (geteuid() == 0 && setuid(NOBODY)))
         return 1;
-    if (run_patiently(add_one, drop, &number) || errno != EAGAIN || dropped != 1 || number != 6)
+    if (patience_run(add_one, drop, &number) || errno != EAGAIN || dropped != 1 || number != 6)
         return 2;
-    if (open_patiently(open_self, drop, NULL, &fd) || errno != EAGAIN || dropped != 2 || fd != -1)
+    if (patient_open(open_self, drop, NULL, &fd) || errno != EAGAIN || dropped != 2 || fd != -1)
         return 3;
     return 0;
 }
@@ -186,7 +186,7 @@ static void test_work_that_hangs_is_left_and_dropped_later(void **state)
     if (!page)
         skip();
     zero.range.start = (uintptr_t)page;
-    assert_false(run_patiently(read_held, drop, page));
+    assert_false(patience_run(read_held, drop, page));
     assert_int_equal(dropped, 0);
     assert_in_range(seconds_since(began), 0, 2);
     assert_int_equal(ioctl(fd, UFFDIO_ZEROPAGE, &zero), 0);
@@ -209,7 +209,7 @@ static void test_work_that_is_slow_but_does_not_hang_is_awaited(void **state)
     int number = 6;
 
     (void)state;
-    assert_true(run_patiently(sleep_long, drop, &number));
+    assert_true(patience_run(sleep_long, drop, &number));
     assert_int_equal(number, 7);
 }
 

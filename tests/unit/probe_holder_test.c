@@ -74,14 +74,14 @@ static void test_process_with_an_open_perf_event_holds_probes(void **state)
     char name[16];
 
     (void)state;
-    assert_false(process_holds_probes(pid, TARGET));
+    assert_false(probe_holder_holds(pid, TARGET));
     child_end(pid);
     pid = child_start(open_event);
-    assert_true(process_holds_probes(pid, TARGET));
+    assert_true(probe_holder_holds(pid, TARGET));
     assert_int_not_equal(probe_holder(TARGET, name, sizeof(name)), 0);
     assert_int_not_equal(strlen(name), 0);
     child_end(pid);
-    assert_false(process_holds_probes(pid, TARGET));
+    assert_false(probe_holder_holds(pid, TARGET));
 }
 
 int main(void)

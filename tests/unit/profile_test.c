@@ -243,17 +243,17 @@ static void test_each_loss_status_and_activity_has_a_name(void **state)
 {
     (void)state;
     for (int i = 0; i < LOSS_COUNT; i++) {
-        assert_true(strlen(loss_name(i)) > 3 && strlen(loss_sentence(i)) > 10);
+        assert_true(strlen(profile_loss_name(i)) > 3 && strlen(profile_loss_sentence(i)) > 10);
         for (int j = 0; j < i; j++)
-            assert_string_not_equal(loss_name(i), loss_name(j));
+            assert_string_not_equal(profile_loss_name(i), profile_loss_name(j));
     }
     for (int i = 0; i < STATUS_COUNT; i++)
-        assert_non_null(process_status_name(i));
+        assert_non_null(profile_status_name(i));
     for (int i = 0; i < ACTIVITY_COUNT; i++)
-        assert_non_null(activity_name(i));
-    assert_string_equal(process_status_name(STATUS_GARBAGE_COLLECTING), "garbage_collecting");
-    assert_string_equal(activity_name(ACTIVITY_BUSY_WAIT), "busy-wait");
-    assert_string_equal(loss_name(LOSS_RING_FULL), "ring_full");
+        assert_non_null(profile_activity_name(i));
+    assert_string_equal(profile_status_name(STATUS_GARBAGE_COLLECTING), "garbage_collecting");
+    assert_string_equal(profile_activity_name(ACTIVITY_BUSY_WAIT), "busy-wait");
+    assert_string_equal(profile_loss_name(LOSS_RING_FULL), "ring_full");
 }
 
 int main(void)

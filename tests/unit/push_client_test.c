@@ -10,10 +10,16 @@
 
 #include "push/push_client.h"
 #include "push/push_url.h"
-#include "push/small_file.h"
+#include "util/small_file.h"
 #include "test_folder.h"
 
-static volatile int never;
+static bool is_never_set(void *context)
+{
+    (void)context;
+    return false;
+}
+
+static const struct push_stop never = {.is_set = is_never_set};
 
 static void test_path_is_added_to_the_url(void **state)
 {
@@ -156,7 +162,7 @@ static void test_missing_file_is_a_reason_to_try_later(void **state)
         service.url = "http://127.0.0.1:1";
         client = push_client_new(&service, &error);
         assert_non_null(client);
-        reply = push_send(client, &profile, 1, &never);
+        reply = push_client_send(client, &profile, 1, &never);
         assert_int_equal(reply.outcome, PUSH_LATER);
         assert_int_equal(reply.sent, 0);
         assert_string_equal(reply.reason, cases[i].reason);
@@ -170,7 +176,7 @@ static void test_otlp_takes_one_profile_a_request(void **state)
     struct push_profile profiles[2] = {{"x", 1}, {"y", 1}};
     struct error error;
     struct push_client *client = push_client_new(&service, &error);
-    struct push_reply reply = push_send(client, profiles, 2, &never);
+    struct push_reply reply = push_client_send(client, profiles, 2, &never);
 
     (void)state;
     assert_int_equal(reply.outcome, PUSH_REFUSED);
@@ -181,9 +187,9 @@ static void test_otlp_takes_one_profile_a_request(void **state)
 static void test_protocols_have_names(void **state)
 {
     (void)state;
-    assert_string_equal(push_protocol_name(PUSH_OTLP), "otlp");
-    assert_string_equal(push_protocol_name(PUSH_PYROSCOPE), "pyroscope");
-    assert_string_equal(push_protocol_name(PUSH_PARCA), "parca");
+    assert_string_equal(push_service_protocol_name(PUSH_OTLP), "otlp");
+    assert_string_equal(push_service_protocol_name(PUSH_PYROSCOPE), "pyroscope");
+    assert_string_equal(push_service_protocol_name(PUSH_PARCA), "parca");
 }
 
 int main(void)

@@ -102,7 +102,7 @@ static void put_packed(struct buffer *to, const char *text)
     struct buffer packed = {0};
 
     gzip_put(&packed, text, strlen(text));
-    base64_put(to, packed.data, packed.size);
+    encode_base64(to, packed.data, packed.size);
     buffer_free(&packed);
 }
 

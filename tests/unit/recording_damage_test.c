@@ -3,6 +3,19 @@
  */
 #include "seen_recording.h"
 
+/* Make the small profile, and return the bytes of its recording, to be freed. */
+static char *small_bytes(struct small_profile *small, size_t *ret_size)
+{
+    char *bytes;
+    int fd;
+
+    small_profile_make(small);
+    fd = small_recording(small);
+    bytes = file_bytes(fd, ret_size);
+    close(fd);
+    return bytes;
+}
+
 /* A file that is cut at any byte is an error without its header. Otherwise it gives a part of the
  * samples, and is marked as cut. */
 static void test_cut_recording_gives_the_samples_before_the_cut(void **state)
@@ -12,13 +25,9 @@ static void test_cut_recording_gives_the_samples_before_the_cut(void **state)
     struct error error;
     size_t size, newest = 0;
     char *bytes;
-    int fd;
 
     (void)state;
-    small_profile_make(&small);
-    fd = small_recording(&small);
-    bytes = file_bytes(fd, &size);
-    close(fd);
+    bytes = small_bytes(&small, &size);
     for (size_t cut = 0; cut < size; cut++) {
         if (read_bytes(bytes, cut, &seen, &error)) {
             assert_int_equal(seen.count, 0);
@@ -45,13 +54,9 @@ static void test_any_changed_byte_is_detected(void **state)
     struct error error;
     size_t size;
     char *bytes;
-    int fd;
 
     (void)state;
-    small_profile_make(&small);
-    fd = small_recording(&small);
-    bytes = file_bytes(fd, &size);
-    close(fd);
+    bytes = small_bytes(&small, &size);
     for (size_t at = 0; at < size; at++) {
         bytes[at] ^= 0x10;
         /* A length beyond the end of the file looks like a cut. */
@@ -95,12 +100,8 @@ static char *header_bytes(size_t *ret_size)
     struct small_profile small;
     char *bytes;
     uint32_t stored;
-    int fd;
 
-    small_profile_make(&small);
-    fd = small_recording(&small);
-    bytes = file_bytes(fd, NULL);
-    close(fd);
+    bytes = small_bytes(&small, NULL);
     memcpy(&stored, bytes + RECORDING_START_SIZE + 4, 4);
     *ret_size = RECORDING_START_SIZE + CHUNK_HEADER_SIZE + stored;
     profile_free(small.profile);
@@ -320,7 +321,7 @@ static void test_other_versions_and_other_files_have_own_messages(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads version 11"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads versions 11 to 12"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

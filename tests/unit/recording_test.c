@@ -161,7 +161,8 @@ static void test_newer_samples_wait_for_those_that_are_held(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
-        recording_wait_for(writer, in[i].held == UINT64_MAX ? UINT64_MAX : in[i].held * 1000000);
+        recording_writer_wait_for(writer,
+                                  in[i].held == UINT64_MAX ? UINT64_MAX : in[i].held * 1000000);
         sample.time = in[i].ms * 1000000;
         assert_int_equal(recording_append(writer, p, &sample, &error), 0);
     }

@@ -46,7 +46,7 @@ static struct table table_of(int windows, int ids)
     for (int window = 0; window < windows; window++)
         for (int id = 1; id <= ids; id++) {
             const struct sample sample = sample_of(window, id);
-            struct row_part part = row_whole_add(&whole, &sample, 0);
+            struct row_part part = row_interval_add_whole(&whole, &sample, 0);
 
             row_cells_add(&cells, (uint32_t)id, &part);
             row_cells_add(&cells, (uint32_t)id, &(struct row_part){.window = part.window});
@@ -55,7 +55,7 @@ static struct table table_of(int windows, int ids)
     row_cells_each(&cells, add, &table);
     assert_int_equal(table.whole.sum.value, whole.sum.value);
     row_cells_free(&cells);
-    row_whole_free(&whole);
+    row_interval_free_whole(&whole);
     return table;
 }
 
@@ -63,13 +63,14 @@ static void assert_complete(const struct table *table, uint64_t samples)
 {
     const struct event_summary summary = {
         .event = 1, .hits = 1, .span_ns = 100, .covered_ns = 1, .windows = 9};
-    const struct row_cover cover = row_cover_of(&table->whole, &summary, 0, false);
+    const struct row_cover cover = row_interval_cover(&table->whole, &summary, 0, false);
 
     assert_int_equal(table->all.samples, samples);
     assert_int_equal(table->all.value, table->whole.sum.value);
     /* A row that is the whole is as sure as the total, which has no error here. */
-    assert_true(row_half(&table->all, &table->whole, &cover) <= 1e-3 * (double)table->all.value);
-    assert_true(row_half(&table->last, &table->whole, &cover) > 0);
+    assert_true(row_interval_half(&table->all, &table->whole, &cover) <=
+                1e-3 * (double)table->all.value);
+    assert_true(row_interval_half(&table->last, &table->whole, &cover) > 0);
 }
 
 /* One cell for each id and window. */
@@ -82,7 +83,7 @@ static void test_cells_have_all_parts(void **state)
     assert_int_equal(table.whole.count, 10);
     assert_complete(&table, 10 * IDS);
     assert_int_equal(table.last.samples, 10);
-    row_whole_free(&table.whole);
+    row_interval_free_whole(&table.whole);
 }
 
 /* Of 1,200,000 cells, windows are joined until there are few enough; sums stay. */
@@ -96,7 +97,7 @@ static void test_windows_are_joined_where_there_are_too_many_cells(void **state)
     assert_int_equal(table.cells, table.whole.count * IDS);
     assert_complete(&table, (uint64_t)WINDOWS * IDS);
     assert_int_equal(table.last.samples, WINDOWS);
-    row_whole_free(&table.whole);
+    row_interval_free_whole(&table.whole);
 }
 
 int main(void)

@@ -98,7 +98,7 @@ static void add_samples(struct run *run, double total)
 
         if (run->load->is_selected && taken->row)
             continue;
-        part = row_whole_add(&run->whole, &sample, 0);
+        part = row_interval_add_whole(&run->whole, &sample, 0);
         row_interval_add(&run->rows[taken->row], &run->whole, &part);
     }
     free(run->taken);
@@ -165,12 +165,12 @@ static void check_load(const struct load *load, struct check checks[ROWS])
         summary.sums[0] = (uint64_t)estimate_total(&run.estimate, all);
         add_samples(&run, (double)summary.sums[0]);
         summary.errors[0] = (uint64_t)(estimate_error(&run.estimate, all) / 1.96);
-        cover = row_cover_of(&run.whole, &summary, 0, load->is_selected);
+        cover = row_interval_cover(&run.whole, &summary, 0, load->is_selected);
         for (int row = 0; row < (load->is_selected ? 1 : ROWS); row++) {
             struct row_sum *sum = &run.rows[row];
-            double half = row_half(sum, &run.whole, &cover), value = (double)sum->value;
+            double half = row_interval_half(sum, &run.whole, &cover), value = (double)sum->value;
 
-            if (row_is_chance(sum, &cover, half) || !sum->samples) {
+            if (row_interval_is_chance(sum, &cover, half) || !sum->samples) {
                 checks[row].folded++;
                 continue;
             }
@@ -179,7 +179,7 @@ static void check_load(const struct load *load, struct check checks[ROWS])
             checks[row].width += half / value;
             checks[row].apart += fabs(value / run.truth[row] - 1);
         }
-        row_whole_free(&run.whole);
+        row_interval_free_whole(&run.whole);
     }
 }
 
@@ -273,14 +273,14 @@ static void test_rows_of_few_samples_or_windows_are_chance(void **state)
     assert_in_range(checks[3].folded, 0, RUNS / 10);
     for (uint64_t i = 0; i < 1000; i++) {
         const struct sample sample = {.time = i * 10000000, .values = {1000}};
-        struct row_part part = row_whole_add(&whole, &sample, 0);
+        struct row_part part = row_interval_add_whole(&whole, &sample, 0);
 
         row_interval_add(i < 20 ? &once : &often, &whole, &part);
     }
-    cover = row_cover_of(&whole, &summary, 0, false);
-    assert_true(row_is_chance(&once, &cover, row_half(&once, &whole, &cover)));
-    assert_false(row_is_chance(&often, &cover, row_half(&often, &whole, &cover)));
-    row_whole_free(&whole);
+    cover = row_interval_cover(&whole, &summary, 0, false);
+    assert_true(row_interval_is_chance(&once, &cover, row_interval_half(&once, &whole, &cover)));
+    assert_false(row_interval_is_chance(&often, &cover, row_interval_half(&often, &whole, &cover)));
+    row_interval_free_whole(&whole);
 }
 
 /* An exact sample is of a time in which probes were attached all of the time. Where the rest has
@@ -302,15 +302,15 @@ static void test_exact_samples_beside_windows_are_not_sure(void **state)
     for (uint64_t i = 0; i < 500; i++) {
         const struct sample exact = {.time = i, .values = {i < 10 ? 1 : 10}, .flags = SAMPLE_EXACT};
         const struct sample sampled = {.time = i * 20000000, .values = {400}};
-        struct row_part part = row_whole_add(&whole, i < 400 ? &exact : &sampled, 0);
+        struct row_part part = row_interval_add_whole(&whole, i < 400 ? &exact : &sampled, 0);
 
         row_interval_add(i < 10 ? &rare : i < 400 ? &many : &windowed, &whole, &part);
     }
-    cover = row_cover_of(&whole, &summary, 0, false);
-    assert_true(fabs(row_half(&rare, &whole, &cover) - 3.69 * 400) < 20);
-    assert_true(row_is_chance(&rare, &cover, row_half(&rare, &whole, &cover)));
-    assert_false(row_is_chance(&many, &cover, row_half(&many, &whole, &cover)));
-    row_whole_free(&whole);
+    cover = row_interval_cover(&whole, &summary, 0, false);
+    assert_true(fabs(row_interval_half(&rare, &whole, &cover) - 3.69 * 400) < 20);
+    assert_true(row_interval_is_chance(&rare, &cover, row_interval_half(&rare, &whole, &cover)));
+    assert_false(row_interval_is_chance(&many, &cover, row_interval_half(&many, &whole, &cover)));
+    row_interval_free_whole(&whole);
 }
 
 /* Samples of all hits are exact; without a summary, or with an unknown total, nothing is known. */
@@ -324,22 +324,23 @@ static void test_exact_and_unknown_rows_are_told_apart(void **state)
     struct row_part part;
 
     (void)state;
-    part = row_whole_add(&whole, &(struct sample){.values = {4}, .flags = SAMPLE_EXACT}, 0);
+    part =
+        row_interval_add_whole(&whole, &(struct sample){.values = {4}, .flags = SAMPLE_EXACT}, 0);
     row_interval_add(&exact, &whole, &part);
-    cover = row_cover_of(&whole, &summary, 0, false);
-    assert_true(row_half(&exact, &whole, &cover) == 0);
-    assert_false(row_is_chance(&exact, &cover, 0));
-    part = row_whole_add(&whole, &(struct sample){.values = {6}}, 0);
+    cover = row_interval_cover(&whole, &summary, 0, false);
+    assert_true(row_interval_half(&exact, &whole, &cover) == 0);
+    assert_false(row_interval_is_chance(&exact, &cover, 0));
+    part = row_interval_add_whole(&whole, &(struct sample){.values = {6}}, 0);
     row_interval_add(&sampled, &whole, &part);
     summary.errors[0] = EVENT_ERROR_UNKNOWN;
     summary.windows = 2;
-    cover = row_cover_of(&whole, &summary, 0, false);
-    assert_true(isnan(row_half(&sampled, &whole, &cover)));
-    assert_true(row_is_chance(&sampled, &cover, NAN));
-    cover = row_cover_of(&whole, NULL, 0, false);
-    assert_true(isnan(row_half(&exact, &whole, &cover)));
-    assert_false(row_is_chance(&sampled, &cover, NAN));
-    row_whole_free(&whole);
+    cover = row_interval_cover(&whole, &summary, 0, false);
+    assert_true(isnan(row_interval_half(&sampled, &whole, &cover)));
+    assert_true(row_interval_is_chance(&sampled, &cover, NAN));
+    cover = row_interval_cover(&whole, NULL, 0, false);
+    assert_true(isnan(row_interval_half(&exact, &whole, &cover)));
+    assert_false(row_interval_is_chance(&sampled, &cover, NAN));
+    row_interval_free_whole(&whole);
 }
 
 /* The two parts of one hit are one sample, with the sum of both. */
@@ -359,7 +360,7 @@ static void test_parts_of_a_hit_count_as_one_sample(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-        struct row_part part = row_whole_add(&whole, &parts[i], 0);
+        struct row_part part = row_interval_add_whole(&whole, &parts[i], 0);
 
         row_interval_add(&rows[i < 2 ? 0 : 1], &whole, &part);
     }
@@ -369,7 +370,7 @@ static void test_parts_of_a_hit_count_as_one_sample(void **state)
     assert_true(rows[0].chance == 40 * 40);
     assert_int_equal(rows[1].samples, 4);
     assert_int_equal(rows[1].value, 11);
-    row_whole_free(&whole);
+    row_interval_free_whole(&whole);
 }
 
 /* ---- sweeps ---- */
@@ -404,7 +405,7 @@ static void sweep(const struct swept *swept, int number, struct row_whole *whole
             place -= swept->per_mille[state];
         if (swept->is_selected && state)
             continue;
-        part = row_whole_add(whole, &sample, 0);
+        part = row_interval_add_whole(whole, &sample, 0);
         row_interval_add(&rows[state], whole, &part);
     }
 }
@@ -428,18 +429,18 @@ static double check_sweeps(const struct swept *swept)
 
         for (int number = 0; number < SWEEPS; number++)
             sweep(swept, number, &whole, rows, &random);
-        cover = row_cover_of_sweeps(&whole, &summary, 0, swept->is_selected);
+        cover = row_interval_cover_of_sweeps(&whole, &summary, 0, swept->is_selected);
         for (int state = 0; state < (swept->is_selected ? 1 : STATES); state++) {
             double truth = (double)SWEEPS * SWEEP_NS * swept->per_mille[state];
-            double half = row_half(&rows[state], &whole, &cover);
+            double half = row_interval_half(&rows[state], &whole, &cover);
 
-            if (row_is_chance(&rows[state], &cover, half))
+            if (row_interval_is_chance(&rows[state], &cover, half))
                 continue;
             shown[state]++;
             held[state] += fabs((double)rows[state].value - truth) <= half;
             width += state ? 0 : half / truth;
         }
-        row_whole_free(&whole);
+        row_interval_free_whole(&whole);
     }
     assert_int_equal(shown[0], RUNS);
     for (int state = 0; state < STATES; state++)

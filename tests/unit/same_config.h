@@ -20,17 +20,27 @@ static inline bool same_service(const struct push_service *a, const struct push_
            same_text(a->token_file, b->token_file) && same_text(a->ca_file, b->ca_file);
 }
 
+static inline bool same_rule(const struct agent_rule *a, const struct agent_rule *b)
+{
+    return a->profile == b->profile && same_text(a->node, b->node) &&
+           same_text(a->container, b->container) && same_text(a->name_space, b->name_space) &&
+           same_text(a->pod, b->pod);
+}
+
 /* True if all values are the same, wherever they are from. */
 static inline bool same_config(const struct agent_config *a, const struct agent_config *b)
 {
     if (a->record.cpu != b->record.cpu || a->record.wall != b->record.wall ||
-        a->record.budget != b->record.budget || a->record.interval != b->record.interval ||
-        a->record.max_memory != b->record.max_memory ||
+        a->record.budget != b->record.budget || a->record.host_budget != b->record.host_budget ||
+        a->record.interval != b->record.interval || a->record.max_memory != b->record.max_memory ||
         !same_text(a->record.events, b->record.events) ||
         !same_text(a->spool.directory, b->spool.directory) ||
         a->spool.max_size != b->spool.max_size || a->spool.max_age != b->spool.max_age ||
-        a->service_count != b->service_count)
+        a->rule_count != b->rule_count || a->service_count != b->service_count)
         return false;
+    for (size_t i = 0; i < a->rule_count; i++)
+        if (!same_rule(&a->rules[i], &b->rules[i]))
+            return false;
     for (size_t i = 0; i < a->service_count; i++)
         if (!same_service(&a->services[i], &b->services[i]))
             return false;

@@ -14,7 +14,7 @@ static void assert_parsed(enum socket_table table, const char *text,
 {
     struct socket_line line;
 
-    assert_true(socket_line_parse(table, text, &line));
+    assert_true(socket_table_parse_line(table, text, &line));
     assert_int_equal(line.inode, expected->inode);
     assert_string_equal(line.state, expected->state);
     assert_int_equal(line.is_listening, expected->is_listening);
@@ -95,15 +95,15 @@ static void test_other_lines_are_no_sockets(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        if (socket_line_parse(SOCKET_TCP, lines[i], &line))
+        if (socket_table_parse_line(SOCKET_TCP, lines[i], &line))
             fail_msg("'%s' is a TCP socket", lines[i]);
-        assert_false(socket_line_parse(SOCKET_TCP6, lines[i], &line));
-        assert_false(socket_line_parse(SOCKET_UNIX, lines[i], &line));
+        assert_false(socket_table_parse_line(SOCKET_TCP6, lines[i], &line));
+        assert_false(socket_table_parse_line(SOCKET_UNIX, lines[i], &line));
     }
-    assert_false(socket_line_parse(SOCKET_UNIX, "0: 2 0 10000 1 09 22013 /a", &line));
-    assert_false(socket_line_parse(SOCKET_UNIX, "0: 2 0 10000 1 00 22013 /a", &line));
+    assert_false(socket_table_parse_line(SOCKET_UNIX, "0: 2 0 10000 1 09 22013 /a", &line));
+    assert_false(socket_table_parse_line(SOCKET_UNIX, "0: 2 0 10000 1 00 22013 /a", &line));
     assert_false(
-        socket_line_parse(SOCKET_UNIX, "Num RefCount Protocol Flags Type St Inode", &line));
+        socket_table_parse_line(SOCKET_UNIX, "Num RefCount Protocol Flags Type St Inode", &line));
 }
 
 int main(void)

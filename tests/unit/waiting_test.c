@@ -88,8 +88,8 @@ static void test_functions_tell_what_a_process_waits_for(void **state)
                             with = status_of(cases[i].functions, true);
 
         if (without != cases[i].without || with != cases[i].with)
-            fail_msg("%s: %s, with messages %s", cases[i].functions, process_status_name(without),
-                     process_status_name(with));
+            fail_msg("%s: %s, with messages %s", cases[i].functions, profile_status_name(without),
+                     profile_status_name(with));
     }
 }
 

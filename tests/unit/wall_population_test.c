@@ -13,9 +13,9 @@
 static void test_read_processes_stand_for_all(void **state)
 {
     (void)state;
-    assert_int_equal(wall_weight(50, 100, 1000), 500);
-    assert_int_equal(wall_weight(50, 97, 1000), 515);
-    assert_int_equal(wall_weight(50000000, 1000, 1000), 50000000);
+    assert_int_equal(wall_population_weight(50, 100, 1000), 500);
+    assert_int_equal(wall_population_weight(50, 97, 1000), 515);
+    assert_int_equal(wall_population_weight(50000000, 1000, 1000), 50000000);
 }
 
 static void test_share_is_that_of_all_sweeps(void **state)

@@ -36,9 +36,16 @@ class Table {
 const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]];
 const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
 
+/** A sample with `ofHit` is of the same hit as the sample before it. */
+function partsOf(samples) {
+    const second = Uint32Array.from(samples.keys()).filter((i) => samples[i].ofHit);
+
+    return { first: second.map((i) => i - 1), second };
+}
+
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
- * activity, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
+ * activity, ofHit, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
  * with '*' is native code.
  *
  * @param {object[]} samples
@@ -86,6 +93,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
             status: column(Uint8Array, ({ status = "running" }) => STATUSES.indexOf(status)),
             activity: column(Uint8Array, ({ activity = 0 }) => activity),
             complete: column(Uint8Array, () => 1), named: column(Uint8Array, () => 0),
+            parts: partsOf(samples),
             value: () => column(Float64Array, ({ value = 1 }) => value),
             metric: (index) => column(Float64Array, (sample) => sample[METRICS[index][0]] ?? NaN),
         },

@@ -81,6 +81,30 @@ test("heavy samples have more noise than light ones", () => {
     assert.ok(Math.abs(noiseOf({ ...weights, unit: "samples" }) - 1.96 * Math.sqrt(8)) < 1e-9);
 });
 
+test("a hit with two samples counts once in both tables", () => {
+    const hit = (time, ...values) => values.map((value, i) => ({ time, event: "sched", value,
+        process: "cart", stack: i ? "a;[runnable]" : "a;[waiting]", ofHit: i > 0 }));
+    const { recording, choice, weights, samples } = given(makeRecording([...hit(1, 5, 2),
+        ...hit(2, 4, 1), ...hit(1001, 3), ...hit(1002, 0, 7)]));
+    const rows = functionRows(recording, choice, weights, [samples, null]);
+
+    assert.deepEqual(rows.map(({ name, total, samples: count }) => [name, total, count]).sort(),
+        [["[runnable]", 10, 3], ["[waiting]", 12, 3], ["a", 22, 4]]);
+    const [cart] = processRows(recording, weights, samples);
+
+    assert.deepEqual([cart.total, cart.samples], [22, 4]);
+});
+
+test("the noise of hits with two samples is that of their sums", () => {
+    const hit = (time) => [3, 4].map((value, i) => ({ time, event: "sched", value, process: "cart",
+        stack: i ? "a;[runnable]" : "a;[waiting]", ofHit: i > 0 }));
+    const { recording, choice, weights, samples, against } = given(makeRecording(
+        [...hit(1), ...hit(1001)]), { range: { from: 1000, to: 2000 }, against: { from: 0, to: 1000 } });
+    const rows = functionRows(recording, choice, weights, [samples, against]);
+
+    assert.ok(Math.abs(row(rows, "a").against.noise - 1.96 * Math.sqrt(49 + 49)) < 1e-9);
+});
+
 test("the processes table sums all events of a process", () => {
     const { recording, weights, samples } = given(makeRecording([
         { time: 0, process: "cart", stack: "a", value: 5, reductions: 100, msgq: 3, memory: 900 },

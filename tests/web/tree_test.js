@@ -52,6 +52,37 @@ test("numbers of samples are sums of times in periods, rounded once", () => {
     assert.deepEqual(lines(treeOf(makeRecording([sample("a", 1), sample("b", 1)], parts))), ["a 1"]);
 });
 
+/* A hit of event sched has a sample for each part of its time. */
+const HITS = [
+    { time: 1, event: "sched", process: "cart", stack: "a;b;[waiting]", status: "waiting", value: 5 },
+    { time: 1, event: "sched", process: "cart", stack: "a;b;[runnable]", status: "runnable", value: 2,
+        ofHit: true },
+    { time: 1, event: "sched", process: "cart", stack: "a;b", value: 9 },
+    { time: 2, event: "sched", process: "cart", stack: "a;b;[waiting]", status: "waiting", value: 4 },
+    { time: 2, event: "sched", process: "cart", stack: "a;b;[runnable]", status: "runnable", value: 0,
+        ofHit: true },
+];
+
+test("a hit with two samples counts once where its parts meet", () => {
+    const recording = makeRecording(HITS), counts = (changes) => {
+        const tree = treeOf(recording, changes);
+
+        return Object.fromEntries(["a", "b", "[waiting]", "[runnable]"].map((name) =>
+            [name, tree.samples[0][node(tree, name)]]).concat([["all", tree.samples[0][0]],
+            ["own of b", tree.ownSamples[0][node(tree, "b")]]]));
+    };
+
+    assert.deepEqual(counts({}), { a: 3, b: 3, "[waiting]": 2, "[runnable]": 1, all: 3,
+        "own of b": 1 });
+    assert.deepEqual(counts({ hidden: ["^\\["] }), { a: 3, b: 3, "[waiting]": undefined,
+        "[runnable]": undefined, all: 3, "own of b": 3 });
+    assert.deepEqual(counts({ statuses: [2] }), { a: 1, b: 1, "[waiting]": undefined,
+        "[runnable]": 1, all: 1, "own of b": 0 });
+    assert.equal(treeOf(recording, { form: "callers" }).samples[0][0], 3);
+    assert.equal(treeOf(recording, { groupBy: ["status"] }).samples[0][0], 3);
+    assert.equal(treeOf(recording).total[0][0], 20);
+});
+
 /** Assert that children lie side by side, in order, after their parents. */
 const assertOrder = (tree) => {
     for (let at = 0; at < tree.count; at++) {

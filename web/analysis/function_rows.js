@@ -8,7 +8,9 @@ import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { shownStacks } from "#analysis/shown_stacks";
-import { countsSamples, scaleOf, sumSquares, sumUp } from "#analysis/sums";
+import {
+    countsSamples, findShared, scaleOf, sumSquares, sumUp, youngestShared,
+} from "#analysis/sums";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -93,7 +95,15 @@ function sumStacks(recording, shown, weights, samples) {
     const ids = nodesOfSamples(recording, shown);
     const { weight: self, samples: counts } = sumUp(ids, shown.count, weights, samples);
     const squares = sumSquares(ids, shown.count, weights, samples), total = self.slice();
+    const { a, b, hits, products } = findShared(ids, recording, weights, samples);
 
+    /* The square of a hit's weight is larger than the sum of the squares of its parts. */
+    for (let i = 0; i < hits.length; i++) {
+        const node = youngestShared(shown.parent, a[i], b[i]);
+
+        counts[node] -= hits[i];
+        squares[node] += 2 * products[i];
+    }
     for (let node = shown.count - 1; node > 0; node--) {
         total[shown.parent[node]] += total[node];
         counts[shown.parent[node]] += counts[node];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rows of the table of processes, from the samples of all events. */
 import { processName } from "#analysis/process_names";
+import { findShared } from "#analysis/sums";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Weights} Weights */
@@ -57,13 +58,16 @@ function findProcesses({ processes, samples: { process } }, samples) {
 }
 
 /**
+ * Both parts of a hit are of one process.
+ *
  * @param {Recording} recording
  * @param {Weights} weights
  * @param {Uint32Array} samples
  * @param {Uint32Array} rowOf
  * @param {number} count
  */
-function countWeights({ samples: { process, time } }, weights, samples, rowOf, count) {
+function countWeights(recording, weights, samples, rowOf, count) {
+    const { process, time } = recording.samples, shared = findShared(process, recording, weights, samples);
     const total = new Float64Array(count), counts = new Float64Array(count);
     const spark = new Float32Array(count * SPARK_POINTS);
     const from = time[samples[0]], span = time[samples[samples.length - 1]] + 1 - from;
@@ -78,6 +82,7 @@ function countWeights({ samples: { process, time } }, weights, samples, rowOf, c
         spark[row * SPARK_POINTS +
             Math.floor((time[samples[i]] - from) / span * SPARK_POINTS)] += weight;
     }
+    shared.hits.forEach((hits, i) => counts[rowOf[shared.a[i]] - 1] -= hits);
     return { total, samples: counts, spark };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sums of groups of samples, and the scale between the sides of a comparison. */
+import { PairTable } from "#analysis/pair_table";
 import { recordedMs } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -32,6 +33,63 @@ export function sumUp(ids, count, { of }, samples) {
         }
     }
     return { weight, samples: counts };
+}
+
+/**
+ * Hits whose parts are samples of two groups, or two samples of one. Column i is of all hits of the
+ * pair of groups a[i], b[i].
+ *
+ * @typedef {object} SharedHits
+ * @property {Uint32Array} a
+ * @property {Uint32Array} b
+ * @property {number[]} hits how many
+ * @property {number[]} products sum of the products of both weights
+ */
+
+/**
+ * The hits with two samples among these that have a weight.
+ *
+ * @param {Uint32Array} ids the group by sample
+ * @param {Recording} recording
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ * @returns {SharedHits}
+ */
+export function findShared(ids, { samples: { count, parts: { first, second } } }, { of }, samples) {
+    const isSelected = new Uint8Array(second.length ? count : 0), pairs = new PairTable();
+    /** @type {number[]} */
+    const hits = [];
+    /** @type {number[]} */
+    const products = [];
+
+    for (let i = 0; second.length && i < samples.length; i++)
+        isSelected[samples[i]] = of[samples[i]] ? 1 : 0;
+    for (let i = 0; i < second.length; i++) {
+        if (isSelected[first[i]] && isSelected[second[i]]) {
+            const pair = pairs.add(ids[first[i]], ids[second[i]]);
+
+            hits[pair] = (hits[pair] ?? 0) + 1;
+            products[pair] = (products[pair] ?? 0) + of[first[i]] * of[second[i]];
+        }
+    }
+    return { a: pairs.a, b: pairs.b, hits, products };
+}
+
+/**
+ * The youngest node that two nodes share. A parent is always a lower node.
+ *
+ * @param {Uint32Array} parent by node
+ * @param {number} a
+ * @param {number} b
+ */
+export function youngestShared(parent, a, b) {
+    while (a !== b) {
+        if (a > b)
+            a = parent[a];
+        else
+            b = parent[b];
+    }
+    return a;
 }
 
 /**

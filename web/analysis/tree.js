@@ -12,7 +12,7 @@ import { nameOf, remember } from "#analysis/memo";
 import { Merger, outermostCalls } from "#analysis/merging";
 import { labelsOf } from "#analysis/node_labels";
 import { alikeSamples, shownStacks } from "#analysis/shown_stacks";
-import { scaleOf, sumUp } from "#analysis/sums";
+import { findShared, scaleOf, sumUp, youngestShared } from "#analysis/sums";
 import { layOut, nodesOf, partOf } from "#analysis/tree_layout";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -24,6 +24,7 @@ import { layOut, nodesOf, partOf } from "#analysis/tree_layout";
 /** @typedef {import("../types").Sandwich} Sandwich */
 /** @typedef {import("#analysis/merging").Merged} Merged */
 /** @typedef {import("#analysis/sums").Sums} Sums */
+/** @typedef {import("#analysis/sums").SharedHits} SharedHits */
 /** @typedef {import("#analysis/tree_layout").Shape} Shape */
 
 /**
@@ -99,7 +100,8 @@ function layOutOnce(recording, choice, roots, how, merge) {
 function weighTrees(recording, choice, weights, roots, sides, laidOut) {
     const alike = alikeSamples(recording, roots, shownStacks(recording, choice));
     const sums = sides.flatMap((samples) => (samples
-        ? [sumUp(alike.of, alike.count, weights, samples)] : []));
+        ? [{ ...sumUp(alike.of, alike.count, weights, samples),
+            shared: findShared(alike.of, recording, weights, samples) }] : []));
     const scale = scaleOf(recording, choice, weights, sides), names = textsOf(recording).list;
 
     return laidOut.map(({ shape, ends }) =>
@@ -131,35 +133,48 @@ function weighTree(shape, sides) {
     };
 
     return { ...(isWhole ? shape : partOf(shape, shown)), self: both("self"), total: both("total"),
-        samples: both("samples") };
+        ownSamples: both("ownSamples"), samples: both("samples") };
 }
 
 /**
  * By node.
  *
- * @typedef {{ self: Float64Array, total: Float64Array, samples: Float64Array }} NodeSums
+ * @typedef {{ self: Float64Array, total: Float64Array, ownSamples: Float64Array,
+ *     samples: Float64Array }} NodeSums
  */
 
 /**
- * @param {Sums} sums by group of Alike
+ * A hit whose parts are in two nodes counts once from the youngest node on that has both.
+ *
+ * @param {Sums & { shared: SharedHits }} sums by group of Alike
  * @param {Int32Array} ends
  * @param {Shape} shape
  * @returns {NodeSums}
  */
 function sumNodes(sums, ends, { count, parent }) {
-    const self = new Float64Array(count), samples = new Float64Array(count);
+    const self = new Float64Array(count), ownSamples = new Float64Array(count);
+    const { a, b, hits } = sums.shared;
 
     for (let id = 0; id < ends.length; id++) {
         if (ends[id] >= 0) {
             self[ends[id]] += sums.weight[id];
-            samples[ends[id]] += sums.samples[id];
+            ownSamples[ends[id]] += sums.samples[id];
         }
     }
-    const total = self.slice();
+    const total = self.slice(), samples = ownSamples.slice();
+
+    for (let i = 0; i < hits.length; i++) {
+        const one = ends[a[i]], other = ends[b[i]];
+
+        if (one >= 0 && other >= 0)
+            samples[youngestShared(parent, one, other)] -= hits[i];
+        if (one >= 0 && one === other)
+            ownSamples[one] -= hits[i];
+    }
 
     for (let node = count - 1; node > 0; node--) {
         total[parent[node]] += total[node];
         samples[parent[node]] += samples[node];
     }
-    return { self, total, samples };
+    return { self, total, ownSamples, samples };
 }

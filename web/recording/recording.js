@@ -131,6 +131,20 @@ function readSampleStacks(columns, order) {
     return stacks;
 }
 
+/**
+ * The parts of hits that have several samples: sample second[i] is of the same hit as first[i], the
+ * event's sample before it.
+ * @param {Columns} columns @param {Uint8Array} event @returns {Samples["parts"]}
+ */
+function readParts(columns, event) {
+    const numbers = columns.numbers("part"), first = [], second = [];
+    for (let at = 0; !numbers.ended();) {
+        second.push(at += numbers.next());
+        first.push(event.lastIndexOf(event[at], at - 1));
+    }
+    return { first: Uint32Array.from(first), second: Uint32Array.from(second) };
+}
+
 /** The metrics of the samples' processes. */
 class Metrics {
     /**
@@ -278,7 +292,7 @@ function readSamples(columns, header, events) {
     const ids = (name) => columns.ordered(name, new Uint32Array(count), order);
     const numbers = columns.numbers("event"), event = new Uint8Array(count).map(() => numbers.next());
     return {
-        count, event, process, stack,
+        count, event, process, stack, parts: readParts(columns, event),
         time: readTimes(columns, count),
         thread: ids("thread"), detail: ids("detail"),
         status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),

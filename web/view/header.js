@@ -2,7 +2,7 @@
 /* Shows what was recorded, and warnings about missing data. */
 import { element, fill } from "#view/dom";
 import { isSure } from "#analysis/counted";
-import { samplesOfPart } from "#analysis/time_axis";
+import { firstSince, samplesOfPart } from "#analysis/time_axis";
 import { sumText } from "#view/counted_text";
 import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
 import { amountText, durationText, numberText, percentText } from "#view/number_text";
@@ -106,14 +106,16 @@ function whenText(ms) {
 }
 
 /**
- * The samples that the page holds of a part, and of how many they were selected.
+ * The samples that the page holds of a part, and of how many they were selected. A hit with several
+ * samples counts once, as in the summary.
  *
  * @param {Recording} recording
  * @param {Part} part
  * @param {number} index of the part
  */
 function samplesText(recording, { totals }, index) {
-    const [first, end] = samplesOfPart(recording, index), held = end - first;
+    const [first, end] = samplesOfPart(recording, index), { second } = recording.samples.parts;
+    const held = end - first - (firstSince(second, end) - firstSince(second, first));
     const all = held + (totals.leftOut || 0) + (totals.otherEvents || 0);
 
     return all > held ? `${numberText(held)} of ${amountText(all, "samples")}`

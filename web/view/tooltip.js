@@ -67,16 +67,6 @@ function table(rows) {
         element("tr", {}, ...cells.map((cell) => element("td", {}, cell)))));
 }
 
-/** The samples that end in a node. @param {Tree} tree @param {number} node */
-function ownSamples({ first, children, samples: [samples] }, node) {
-    const from = first[node];
-    let own = samples[node];
-
-    for (let child = from; child < from + children[node]; child++)
-        own -= samples[child];
-    return own;
-}
-
 /**
  * @param {Picture} picture
  * @param {number} node
@@ -84,12 +74,13 @@ function ownSamples({ first, children, samples: [samples] }, node) {
  */
 function plainTable({ whole, tree }, node, counted) {
     const { self: [self], total: [total], samples: [samples], weights: { unit } } = tree;
+    const [ownSamples] = tree.ownSamples;
     const sure = (/** @type {number} */ amount, /** @type {number} */ count) =>
         estimateText(amount, halfOf(counted, amount, count), unit);
 
     return table([
         ["total", sure(total[node], samples[node]), percentText(total[node], whole)],
-        ["self", sure(self[node], ownSamples(tree, node)), percentText(self[node], whole)],
+        ["self", sure(self[node], ownSamples[node]), percentText(self[node], whole)],
         ...(unit === "samples" ? []
             : [["samples", numberText(samples[node]), percentText(samples[node], samples[0])]])]);
 }

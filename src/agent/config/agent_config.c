@@ -23,11 +23,22 @@ int agent_config_load(const char *path, struct agent_config *config, struct erro
     return 0;
 }
 
+static void free_rule(struct agent_config *config, size_t index)
+{
+    for (size_t i = 0; config_key_at(i); i++)
+        if (config_key_at(i)->section == CONFIG_RULES)
+            config_value_free(config_key_at(i),
+                              config_store_target(config, config_key_at(i), index));
+}
+
 void agent_config_free(struct agent_config *config)
 {
     for (size_t i = 0; config_key_at(i); i++)
         if (!config_section_is_list(config_key_at(i)->section))
             config_value_free(config_key_at(i), config_store_target(config, config_key_at(i), 0));
+    for (size_t i = 0; i < config->rule_count; i++)
+        free_rule(config, i);
+    free(config->rules);
     for (size_t i = 0; i < config->service_count; i++)
         push_service_free(&config->services[i]);
     free(config->services);

@@ -7,6 +7,7 @@
  *     wall: 1                # sweeps a second; 0: none
  *     events: gc,alloc,sched # as for -e; "" for none
  *     budget: 0.5            # percent of each VM's CPU time
+ *     host_budget: 1         # percent of one CPU, for all VMs and the agent
  *     interval: 15s          # time of a profile
  *     max_memory: 64M
  *   spool:
@@ -26,26 +27,38 @@
  *       token_file: /etc/beamflame/token
  *       ca_file: /etc/beamflame/ca.pem
  *
+ *   rules:                   # which VMs; the first one that matches decides
+ *     - namespace: test-*    # node, container, namespace, pod: patterns
+ *       profile: false
+ *
  * BEAMFLAME_RECORD_CPU=19 overrides record.cpu, BEAMFLAME_SPOOL_DIRECTORY spool.directory, and
- * BEAMFLAME_PUSH_0_URL the url of the first service. The index after the last one adds a service.
+ * BEAMFLAME_PUSH_0_URL the url of the first service. The index after the last one adds an entry.
  *
  * config_table.c has the keys, and docs/agent.md describes them.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "push/push_service.h"
 #include "util/error.h"
 
+/* Which VMs are profiled. Patterns are NULL where they are not given. */
+struct agent_rule {
+    char *node, *container, *name_space, *pod;
+    bool profile;
+};
+
 struct agent_config {
     struct {
-        uint32_t cpu;    /* samples a second and CPU; 0: none */
-        uint32_t wall;   /* sweeps a second; 0: none */
-        char *events;    /* other events, as for -e; "" for none */
-        double budget;   /* percent of each VM's CPU time */
-        double interval; /* seconds of a segment */
+        uint32_t cpu;       /* samples a second and CPU; 0: none */
+        uint32_t wall;      /* sweeps a second; 0: none */
+        char *events;       /* other events, as for -e; "" for none */
+        double budget;      /* percent of each VM's CPU time */
+        double host_budget; /* percent of one CPU */
+        double interval;    /* seconds of a segment */
         uint64_t max_memory;
     } record;
     struct {
@@ -57,6 +70,8 @@ struct agent_config {
         char *listen;     /* "127.0.0.1:9466" or "unix:/PATH"; NULL: nowhere */
         char *token_file; /* NULL: whoever can connect may ask */
     } http;
+    struct agent_rule *rules;
+    size_t rule_count;
     struct push_service *services; /* each has a name of its own */
     size_t service_count;
     struct config_sources *sources; /* where each value is from (config_store.h) */
@@ -69,4 +84,4 @@ void agent_config_free(struct agent_config *config);
 
 /* Write the configuration that is in force as YAML that agent_config_load() reads, and in a comment
  * where each value is from: "# default", "# FILE:LINE", "# BEAMFLAME_RECORD_CPU". */
-void agent_config_print(const struct agent_config *config, FILE *file);
+void config_print(const struct agent_config *config, FILE *file);

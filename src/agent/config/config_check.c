@@ -15,21 +15,27 @@ static int at_key(const struct agent_config *config, const char *name, size_t in
 {
     const struct config_key *key = config_key_find(CONFIG_PUSH, name);
 
-    return config_source_prefix(config, key, index, config_source_of(config, key, index), error);
+    return config_store_prefix(config, key, index, config_store_source(config, key, index), error);
 }
 
-static int check_required(const struct agent_config *config, size_t index, struct error *error)
+static int check_required(const struct agent_config *config, enum config_section section,
+                          size_t index, struct error *error)
 {
     for (size_t i = 0; config_key_at(i); i++) {
         const struct config_key *key = config_key_at(i);
+        struct config_source source;
         char path[CONFIG_PATH_ROOM];
 
-        if (!key->required || (config_source_of(config, key, index).origin != CONFIG_DEFAULT &&
-                               config_value_is_given(key, config_store_target(config, key, index))))
+        if (key->section != section || !key->required)
+            continue;
+        source = config_store_source(config, key, index);
+        if (source.origin != CONFIG_DEFAULT &&
+            config_value_is_given(key, config_store_target(config, key, index)))
             continue;
         config_key_path(key, path);
-        error_set(error, ERROR_USAGE, "%s is missing: every service must have it", path);
-        return at_key(config, key->name, index, error);
+        error_set(error, ERROR_USAGE, "%s is missing: every %s must have it", path,
+                  section == CONFIG_RULES ? "rule" : "service");
+        return config_store_prefix(config, key, index, source, error);
     }
     return 0;
 }
@@ -79,20 +85,23 @@ static int check_http(const struct agent_config *config, struct error *error)
         return 0;
     error_set(error, ERROR_USAGE,
               "http.listen is an address that other hosts can reach: set http.token_file");
-    return config_source_prefix(config, key, 0, config_source_of(config, key, 0), error);
+    return config_store_prefix(config, key, 0, config_store_source(config, key, 0), error);
 }
 
 int config_check(struct agent_config *config, struct error *error)
 {
     if (check_http(config, error))
         return -1;
+    for (size_t i = 0; i < config->rule_count; i++)
+        if (check_required(config, CONFIG_RULES, i, error))
+            return -1;
     for (size_t i = 0; i < config->service_count; i++) {
         struct push_service *service = &config->services[i];
 
-        if (check_required(config, i, error) || check_authentication(config, i, error))
+        if (check_required(config, CONFIG_PUSH, i, error) || check_authentication(config, i, error))
             return -1;
         if (!service->name)
-            service->name = xstrdup(push_protocol_name(service->protocol));
+            service->name = xstrdup(push_service_protocol_name(service->protocol));
         if (check_name(config, i, error))
             return -1;
     }

@@ -61,8 +61,8 @@ static int refuse_unknown(enum config_section section, size_t index, struct span
     for (char *at = key; *at; at++)
         *at = (char)toupper((unsigned char)*at);
     config_suggestion_of_variable(section, index, key, suggestion);
-    error_set(error, ERROR_USAGE, "the variable %s sets nothing%s", config_shown(variable).text,
-              suggestion);
+    error_set(error, ERROR_USAGE, "the variable %s sets nothing%s",
+              config_value_shown(variable).text, suggestion);
     free(variable);
     free(key);
     return -1;
@@ -107,7 +107,7 @@ static int find_variables(struct variables *variables, struct error *error)
     return 0;
 }
 
-/* Services are added in the order of their indexes. */
+/* Entries of lists are added in the order of their indexes. */
 static int compare_variables(const void *a, const void *b)
 {
     const struct variable *first = a, *second = b;
@@ -117,21 +117,24 @@ static int compare_variables(const void *a, const void *b)
     return first->order < second->order ? -1 : 1;
 }
 
-/* Add the service of a variable if its index is the next one. */
-static int reach_service(struct agent_config *config, const struct variable *variable,
-                         struct config_source source, struct error *error)
+/* Add the entry of a variable if its index is the next one. */
+static int reach_entry(struct agent_config *config, const struct variable *variable,
+                       struct config_source source, struct error *error)
 {
+    enum config_section section = variable->key->section;
+    size_t count = config_store_count(config, section);
     char next[CONFIG_VARIABLE_ROOM];
 
-    if (variable->index < config->service_count)
+    if (variable->index < count)
         return 0;
-    if (variable->index > config->service_count) {
-        config_key_variable(variable->key, config->service_count, next);
-        error_set(error, ERROR_USAGE, "there is no such service; the next one is set by %s", next);
-        return config_source_prefix(config, variable->key, variable->index, source, error);
+    if (variable->index > count) {
+        config_key_variable(variable->key, count, next);
+        error_set(error, ERROR_USAGE, "there is no such %s; the next one is set by %s",
+                  section == CONFIG_RULES ? "rule" : "service", next);
+        return config_store_prefix(config, variable->key, variable->index, source, error);
     }
-    if (config_store_add(config, (struct config_source){CONFIG_DEFAULT, 0, 0}, error))
-        return config_source_prefix(config, variable->key, variable->index, source, error);
+    if (config_store_add(config, section, (struct config_source){CONFIG_DEFAULT, 0, 0}, error))
+        return config_store_prefix(config, variable->key, variable->index, source, error);
     return 0;
 }
 
@@ -140,7 +143,7 @@ static int apply(struct agent_config *config, const struct variable *variable, s
     const struct config_source source = {CONFIG_ENVIRONMENT, 0, 0};
 
     if (config_section_is_list(variable->key->section) &&
-        reach_service(config, variable, source, error))
+        reach_entry(config, variable, source, error))
         return -1;
     return config_store(config, variable->key, variable->index, variable->value, source, error);
 }

@@ -67,7 +67,7 @@ static int check_text(const struct agent_config *config, const struct buffer *te
         if (!length)
             error_set(error, ERROR_USAGE, "this is not UTF-8 text");
         if (!length || check_character(point, column == 1, error))
-            return config_source_prefix_line(config, line, column, error);
+            return config_store_prefix_line(config, line, column, error);
         column++;
         if (point == '\n' ||
             (point == '\r' && (i + 1 == text->size || text->data[i + 1] != '\n'))) {

@@ -52,7 +52,7 @@ static void put_value(const struct config_key *key, const void *target, struct b
 static void put_source(const struct agent_config *config, const struct config_key *key,
                        size_t index, struct buffer *line)
 {
-    struct config_source source = config_source_of(config, key, index);
+    struct config_source source = config_store_source(config, key, index);
     char variable[CONFIG_VARIABLE_ROOM], *path;
 
     buffer_text(line, " # ");
@@ -92,7 +92,7 @@ static void put_keys(const struct agent_config *config, enum config_section sect
     }
 }
 
-void agent_config_print(const struct agent_config *config, FILE *file)
+void config_print(const struct agent_config *config, FILE *file)
 {
     struct buffer text = {0};
 
@@ -101,8 +101,8 @@ void agent_config_print(const struct agent_config *config, FILE *file)
         bool is_list = config_section_is_list(section);
 
         buffer_format(&text, "%s:%s\n", config_section_name(section),
-                      is_list && !config->service_count ? " [] # default" : "");
-        for (size_t entry = 0; entry < (is_list ? config->service_count : 1); entry++)
+                      is_list && !config_store_count(config, section) ? " [] # default" : "");
+        for (size_t entry = 0; entry < (is_list ? config_store_count(config, section) : 1); entry++)
             put_keys(config, section, entry, &text);
     }
     fwrite(text.data, 1, text.size, file);

@@ -34,8 +34,8 @@ static void set_source(struct agent_config *config, const struct config_key *key
     sources->list[position] = source;
 }
 
-struct config_source config_source_of(const struct agent_config *config,
-                                      const struct config_key *key, size_t index)
+struct config_source config_store_source(const struct agent_config *config,
+                                         const struct config_key *key, size_t index)
 {
     return config->sources->list[source_position(key, index)];
 }
@@ -43,9 +43,12 @@ struct config_source config_source_of(const struct agent_config *config,
 void *config_store_target(const struct agent_config *config, const struct config_key *key,
                           size_t index)
 {
-    char *base =
-        config_section_is_list(key->section) ? (char *)&config->services[index] : (char *)config;
+    char *base = (char *)config;
 
+    if (key->section == CONFIG_RULES)
+        base = (char *)&config->rules[index];
+    else if (key->section == CONFIG_PUSH)
+        base = (char *)&config->services[index];
     return base + key->field;
 }
 
@@ -72,31 +75,56 @@ int config_store(struct agent_config *config, const struct config_key *key, size
                  const char *text, struct config_source source, struct error *error)
 {
     if (config_value_parse(key, text, config_store_target(config, key, index), error))
-        return config_source_prefix(config, key, index, source, error);
+        return config_store_prefix(config, key, index, source, error);
     set_source(config, key, index, source);
     return 0;
 }
 
-int config_store_add(struct agent_config *config, struct config_source source, struct error *error)
+size_t config_store_count(const struct agent_config *config, enum config_section section)
 {
-    size_t index = config->service_count;
+    return section == CONFIG_RULES ? config->rule_count : config->service_count;
+}
 
-    if (index == CONFIG_SERVICES_MAX)
-        return error_set(error, ERROR_USAGE, "%s can have at most %d entries",
-                         config_section_name(CONFIG_PUSH), CONFIG_SERVICES_MAX);
+static void add_service(struct agent_config *config)
+{
+    size_t index = config->service_count++;
+
     config->services =
         xgrow(config->services, &config->sources->service_room, index, sizeof(*config->services));
     config->services[index] = (struct push_service){.name = NULL};
-    config->service_count++;
+}
+
+static void add_rule(struct agent_config *config)
+{
+    size_t index = config->rule_count++;
+
+    config->rules =
+        xgrow(config->rules, &config->sources->rule_room, index, sizeof(*config->rules));
+    config->rules[index] = (struct agent_rule){.node = NULL};
+}
+
+int config_store_add(struct agent_config *config, enum config_section section,
+                     struct config_source source, struct error *error)
+{
+    size_t index = config_store_count(config, section);
+    size_t most = section == CONFIG_RULES ? CONFIG_RULES_MAX : CONFIG_SERVICES_MAX;
+
+    if (index == most)
+        return error_set(error, ERROR_USAGE, "%s can have at most %zu entries",
+                         config_section_name(section), most);
+    if (section == CONFIG_RULES)
+        add_rule(config);
+    else
+        add_service(config);
     for (size_t i = 0; config_key_at(i); i++)
-        if (config_section_is_list(config_key_at(i)->section))
+        if (config_key_at(i)->section == section)
             set_source(config, config_key_at(i), index,
                        (struct config_source){CONFIG_DEFAULT, source.line, source.column});
     return 0;
 }
 
-int config_source_prefix_line(const struct agent_config *config, size_t line, size_t column,
-                              struct error *error)
+int config_store_prefix_line(const struct agent_config *config, size_t line, size_t column,
+                             struct error *error)
 {
     const char *path = config->sources->path;
     size_t size = strlen(path), cut = size > PATH_SHOWN ? size - PATH_SHOWN : 0;
@@ -104,13 +132,13 @@ int config_source_prefix_line(const struct agent_config *config, size_t line, si
     return error_prefix(error, "%s%s:%zu:%zu", cut ? "..." : "", path + cut, line, column);
 }
 
-int config_source_prefix(const struct agent_config *config, const struct config_key *key,
-                         size_t index, struct config_source source, struct error *error)
+int config_store_prefix(const struct agent_config *config, const struct config_key *key,
+                        size_t index, struct config_source source, struct error *error)
 {
     char variable[CONFIG_VARIABLE_ROOM];
 
     if (source.line)
-        return config_source_prefix_line(config, source.line, source.column, error);
+        return config_store_prefix_line(config, source.line, source.column, error);
     config_key_variable(key, index, variable);
     return error_prefix(error, "%s", variable);
 }

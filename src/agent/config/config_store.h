@@ -18,31 +18,35 @@ struct config_sources {
     char *path; /* of the file; NULL: none */
     /* By position in the table; the keys of the second and later services follow. */
     struct config_source *list;
-    size_t room, service_room;
+    size_t room, service_room, rule_room;
 };
 
 /* Set all values to their defaults. `path` may be NULL. */
 void config_store_begin(struct agent_config *config, const char *path);
 
-/* Store the value of a key, of the service `index` if its section is a list. The error of a bad
+/* Store the value of a key, of the entry `index` if its section is a list. The error of a bad
  * value begins with the source. */
 int config_store(struct agent_config *config, const struct config_key *key, size_t index,
                  const char *text, struct config_source source, struct error *error);
 
-/* Add a service, whose entry begins there. */
-int config_store_add(struct agent_config *config, struct config_source source, struct error *error);
+/* Add an entry to a list, which begins there. */
+int config_store_add(struct agent_config *config, enum config_section section,
+                     struct config_source source, struct error *error);
 
-struct config_source config_source_of(const struct agent_config *config,
-                                      const struct config_key *key, size_t index);
+/* The number of entries of a list. */
+size_t config_store_count(const struct agent_config *config, enum config_section section);
+
+struct config_source config_store_source(const struct agent_config *config,
+                                         const struct config_key *key, size_t index);
 
 /* The value of a key in the configuration. */
 void *config_store_target(const struct agent_config *config, const struct config_key *key,
                           size_t index);
 
 /* Put "FILE:LINE:COLUMN: " before the error's text. Return -1. */
-int config_source_prefix_line(const struct agent_config *config, size_t line, size_t column,
-                              struct error *error);
+int config_store_prefix_line(const struct agent_config *config, size_t line, size_t column,
+                             struct error *error);
 
 /* Put the place in the file before the error's text, or the variable. Return -1. */
-int config_source_prefix(const struct agent_config *config, const struct config_key *key,
-                         size_t index, struct config_source source, struct error *error);
+int config_store_prefix(const struct agent_config *config, const struct config_key *key,
+                        size_t index, struct config_source source, struct error *error);

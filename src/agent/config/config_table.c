@@ -13,6 +13,7 @@
 #define HOUR              3600.0
 #define DAY               (24 * HOUR)
 #define OF(field)         offsetof(struct agent_config, field)
+#define OF_RULE(field)    offsetof(struct agent_rule, field)
 #define OF_SERVICE(field) offsetof(struct push_service, field)
 
 static const struct config_key keys[] = {
@@ -24,6 +25,8 @@ static const struct config_key keys[] = {
      "other events, as for the option -e; '' for none"},
     {CONFIG_RECORD, "budget", &config_percent, OF(record.budget), "0.5", false, 0.001, 100,
      "share of each VM's CPU time that probes may cost, in percent"},
+    {CONFIG_RECORD, "host_budget", &config_percent, OF(record.host_budget), "1", false, 0.001,
+     10000, "share of one CPU that probes in all VMs and the agent may cost, in percent"},
     {CONFIG_RECORD, "interval", &config_duration, OF(record.interval), "15s", false, 1, HOUR,
      "time of a profile"},
     {CONFIG_RECORD, "max_memory", &config_size, OF(record.max_memory), "64M", false, 32 * MIB,
@@ -38,6 +41,16 @@ static const struct config_key keys[] = {
      "address to answer HTTP at: 127.0.0.1:9466, [::1]:9466, unix:/PATH"},
     {CONFIG_HTTP, "token_file", &config_path, OF(http.token_file), NULL, false, 0, 4000,
      "file with the token that requests must have"},
+    {CONFIG_RULES, "node", &config_text, OF_RULE(node), NULL, false, 0, 512,
+     "pattern of the node's name, such as shop@*"},
+    {CONFIG_RULES, "container", &config_text, OF_RULE(container), NULL, false, 0, 256,
+     "pattern of the container's name in its pod, or of its id"},
+    {CONFIG_RULES, "namespace", &config_text, OF_RULE(name_space), NULL, false, 0, 256,
+     "pattern of the namespace of Kubernetes"},
+    {CONFIG_RULES, "pod", &config_text, OF_RULE(pod), NULL, false, 0, 256,
+     "pattern of the pod's name"},
+    {CONFIG_RULES, "profile", &config_flag, OF_RULE(profile), NULL, true, 0, 0,
+     "whether VMs that match are profiled"},
     {CONFIG_PUSH, "name", &config_name, OF_SERVICE(name), NULL, false, 0, 64,
      "name of the service in messages and files; the protocol if it is left out"},
     {CONFIG_PUSH, "protocol", &config_protocol, OF_SERVICE(protocol), NULL, true, 0, 0,
@@ -100,6 +113,7 @@ const char *config_section_name(enum config_section section)
     static const char *const names[CONFIG_SECTIONS] = {[CONFIG_RECORD] = "record",
                                                        [CONFIG_SPOOL] = "spool",
                                                        [CONFIG_HTTP] = "http",
+                                                       [CONFIG_RULES] = "rules",
                                                        [CONFIG_PUSH] = "push"};
 
     return names[section];
@@ -107,5 +121,5 @@ const char *config_section_name(enum config_section section)
 
 bool config_section_is_list(enum config_section section)
 {
-    return section == CONFIG_PUSH;
+    return section >= CONFIG_RULES;
 }

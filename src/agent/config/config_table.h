@@ -9,7 +9,9 @@ enum config_section {
     CONFIG_RECORD,
     CONFIG_SPOOL,
     CONFIG_HTTP,
-    CONFIG_PUSH, /* a list, of which each entry has the keys */
+    /* lists, of which each entry has the keys */
+    CONFIG_RULES,
+    CONFIG_PUSH,
     CONFIG_SECTIONS,
 };
 
@@ -17,15 +19,16 @@ struct config_key {
     enum config_section section;
     const char *name;               /* "cpu" */
     const struct config_type *type; /* config_value.h */
-    size_t field;                   /* in struct agent_config; of push: in struct push_service */
-    const char *fallback;           /* the default, as a file has it; NULL: none */
-    bool required;                  /* each entry has it */
-    double least, most;             /* of a number; `most` also: bytes of a text */
-    const char *help;               /* what it is, in one line */
+    size_t field;         /* in struct agent_config; of lists: in the struct of their entries */
+    const char *fallback; /* the default, as a file has it; NULL: none */
+    bool required;        /* each entry has it */
+    double least, most;   /* of a number; `most` also: bytes of a text */
+    const char *help;     /* what it is, in one line */
 };
 
 enum {
     CONFIG_SERVICES_MAX = 16,
+    CONFIG_RULES_MAX = 100,
     CONFIG_PATH_ROOM = 40,     /* "record.max_memory" */
     CONFIG_VARIABLE_ROOM = 64, /* "BEAMFLAME_PUSH_0_PASSWORD_FILE" */
 };

@@ -97,6 +97,24 @@ static int parse_listen(const struct config_key *key, const char *text, void *ta
 
 const struct config_type config_listen = {"address", true, parse_listen, NULL, NULL};
 
+/* ---- flags ---- */
+
+static int parse_flag(const struct config_key *key, const char *text, void *target,
+                      struct error *error)
+{
+    if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return config_value_refuse(key, "true or false", text, error);
+    *(bool *)target = text[0] == 't';
+    return 0;
+}
+
+static void print_flag(const void *target, struct buffer *text)
+{
+    buffer_text(text, *(const bool *)target ? "true" : "false");
+}
+
+const struct config_type config_flag = {"flag", false, parse_flag, print_flag, NULL};
+
 /* ---- protocols ---- */
 
 static int parse_protocol(const struct config_key *key, const char *text, void *target,
@@ -105,7 +123,7 @@ static int parse_protocol(const struct config_key *key, const char *text, void *
     char names[80] = "one of ";
 
     for (int i = 0; i < PUSH_PROTOCOLS; i++) {
-        const char *name = push_protocol_name((enum push_protocol)i);
+        const char *name = push_service_protocol_name((enum push_protocol)i);
 
         if (!strcmp(name, text)) {
             *(enum push_protocol *)target = (enum push_protocol)i;
@@ -118,7 +136,7 @@ static int parse_protocol(const struct config_key *key, const char *text, void *
 
 static void print_protocol(const void *target, struct buffer *text)
 {
-    buffer_text(text, push_protocol_name(*(const enum push_protocol *)target));
+    buffer_text(text, push_service_protocol_name(*(const enum push_protocol *)target));
 }
 
 const struct config_type config_protocol = {"protocol", false, parse_protocol, print_protocol,

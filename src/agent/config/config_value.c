@@ -8,7 +8,7 @@
 
 enum { SHOWN_CELLS = 60 };
 
-struct config_shown config_shown(const char *text)
+struct config_shown config_value_shown(const char *text)
 {
     struct config_shown shown;
     size_t size = utf8_fit(text, SHOWN_CELLS), used = utf8_clean(shown.text, text, size);
@@ -20,7 +20,7 @@ struct config_shown config_shown(const char *text)
 int config_value_refuse(const struct config_key *key, const char *what, const char *text,
                         struct error *error)
 {
-    struct config_shown shown = config_shown(text);
+    struct config_shown shown = config_value_shown(text);
     char path[CONFIG_PATH_ROOM];
 
     config_key_path(key, path);

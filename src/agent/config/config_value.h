@@ -22,6 +22,8 @@ extern const struct config_type config_count, config_percent, config_duration, c
 /* Of config_texts.c; the last one is an enum push_protocol. */
 extern const struct config_type config_events, config_path, config_name, config_text, config_user,
     config_url, config_listen, config_protocol;
+/* A bool: "true" or "false". */
+extern const struct config_type config_flag;
 
 /* Parse the value of a key. The text "" means "not given" for texts without a default. Return -1
  * with ERROR_USAGE, and the target as it was. */
@@ -49,4 +51,4 @@ struct config_shown {
     char text[800];
 };
 
-struct config_shown config_shown(const char *text);
+struct config_shown config_value_shown(const char *text);

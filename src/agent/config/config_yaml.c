@@ -2,7 +2,7 @@
 /*
  * From the events of libyaml to values.
  *
- * Of YAML it takes what a configuration needs: keys with texts, and one list of keys with texts.
+ * Of YAML it takes what a configuration needs: keys with texts, and lists of keys with texts.
  * Aliases are refused, because a short file of them can stand for any amount of data; so is
  * whatever else has no place here, as soon as it begins.
  */
@@ -42,7 +42,7 @@ static int refuse(struct yaml_input *input, yaml_mark_t mark, const char *format
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
     error_set(input->error, ERROR_USAGE, "%s", text);
-    return config_source_prefix_line(input->config, mark.line + 1, mark.column + 1, input->error);
+    return config_store_prefix_line(input->config, mark.line + 1, mark.column + 1, input->error);
 }
 
 /* True if the line is indented by a tab. libyaml's message does not say so. */
@@ -85,7 +85,7 @@ static int check_event(struct yaml_input *input)
     if (event->type == YAML_ALIAS_EVENT)
         return refuse(input, event->start_mark,
                       "an alias (*%s) can't be used here: write the value",
-                      config_shown((const char *)event->data.alias.anchor).text);
+                      config_value_shown((const char *)event->data.alias.anchor).text);
     if (event->type == YAML_SCALAR_EVENT) {
         anchor = event->data.scalar.anchor;
         tag = event->data.scalar.tag;
@@ -100,10 +100,10 @@ static int check_event(struct yaml_input *input)
     }
     if (anchor)
         return refuse(input, event->start_mark, "an anchor (&%s) can't be used here",
-                      config_shown((const char *)anchor).text);
+                      config_value_shown((const char *)anchor).text);
     if (tag)
         return refuse(input, event->start_mark, "a tag (%s) can't be used here",
-                      config_shown((const char *)tag).text);
+                      config_value_shown((const char *)tag).text);
     return 0;
 }
 
@@ -168,10 +168,10 @@ static const struct config_key *known_key(struct yaml_input *input, enum config_
     if (!key) {
         config_suggestion_of_key(section, name, suggestion);
         refuse(input, event->start_mark, "%s has no key '%s'%s", config_section_name(section),
-               config_shown(name).text, suggestion);
+               config_value_shown(name).text, suggestion);
         return NULL;
     }
-    source = config_source_of(input->config, key, index);
+    source = config_store_source(input->config, key, index);
     if (source.origin == CONFIG_FILE) {
         config_key_path(key, path);
         refuse(input, event->start_mark, "%s is given twice; line %zu has it too", path,
@@ -231,11 +231,12 @@ static int read_entries(struct yaml_input *input, enum config_section section)
         if (event->type != YAML_MAPPING_START_EVENT)
             return refuse(input, event->start_mark,
                           "an entry of %s must have keys, such as '%s: ...', not %s",
-                          config_section_name(section), "url", kind_of(event));
-        if (config_store_add(input->config, source_at(event->start_mark), input->error))
-            return config_source_prefix_line(input->config, event->start_mark.line + 1,
-                                             event->start_mark.column + 1, input->error);
-        if (read_keys(input, section, input->config->service_count - 1))
+                          config_section_name(section), section == CONFIG_RULES ? "node" : "url",
+                          kind_of(event));
+        if (config_store_add(input->config, section, source_at(event->start_mark), input->error))
+            return config_store_prefix_line(input->config, event->start_mark.line + 1,
+                                            event->start_mark.column + 1, input->error);
+        if (read_keys(input, section, config_store_count(input->config, section) - 1))
             return -1;
     }
 }
@@ -282,7 +283,8 @@ static enum config_section known_section(struct yaml_input *input)
         return (enum config_section)i;
     }
     config_suggestion_of_key(CONFIG_SECTIONS, name, suggestion);
-    refuse(input, event->start_mark, "there is no key '%s'%s", config_shown(name).text, suggestion);
+    refuse(input, event->start_mark, "there is no key '%s'%s", config_value_shown(name).text,
+           suggestion);
     return CONFIG_SECTIONS;
 }
 

@@ -1,51 +1,89 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/http/agent_metrics.h"
 
-#include <inttypes.h>
 #include <stddef.h>
+
+#include "agent/http/node_metrics_text.h"
+#include "profile/profile.h"
 
 #define OF(field)         offsetof(struct agent_status, field)
 #define OF_SERVICE(field) offsetof(struct service_status, field)
 
 struct agent_metric {
-    const char *name, *type, *help;
+    struct metric_family family;
     size_t field; /* in struct agent_status, or in struct service_status */
+    double unit;  /* that the field counts in; 0: 1 */
 };
 
 static const struct agent_metric agent_metrics[] = {
-    {"beamflame_start_time_seconds", "gauge", "When the agent started, since 1970.",
-     OF(started_at)},
-    {"beamflame_nodes", "gauge", "VMs that are recorded.", OF(nodes)},
-    {"beamflame_samples_total", "counter", "Samples that were recorded.", OF(samples)},
-    {"beamflame_samples_lost_total", "counter", "Samples that were lost: the ring buffer was full.",
-     OF(lost)},
-    {"beamflame_recordings_total", "counter", "Recordings that are complete.", OF(segments)},
-    {"beamflame_http_restarts_total", "counter", "Restarts of the process that answers HTTP.",
-     OF(http_restarts)},
-    {"beamflame_spool_bytes", "gauge", "Size of the recordings in the spool.", OF(spool_bytes)},
-    {"beamflame_spool_recordings", "gauge", "Recordings in the spool.", OF(spool_recordings)},
+    {{"beamflame_start_time_seconds", "gauge", "When the agent started, since 1970."},
+     OF(started_at),
+     0},
+    {{"beamflame_nodes", "gauge", "VMs that are recorded."}, OF(nodes), 0},
+    {{"beamflame_nodes_refused", "gauge", "VMs that run and are not recorded."}, OF(refused), 0},
+    {{"beamflame_samples_total", "counter", "Samples that were recorded."}, OF(samples), 0},
+    {{"beamflame_samples_lost_total", "counter",
+      "Samples that were lost: the ring buffer was full."},
+     OF(lost),
+     0},
+    {{"beamflame_recordings_total", "counter", "Recordings that are complete."}, OF(segments), 0},
+    {{"beamflame_http_restarts_total", "counter", "Restarts of the process that answers HTTP."},
+     OF(http_restarts),
+     0},
+    {{"beamflame_spool_bytes", "gauge", "Size of the recordings in the spool."},
+     OF(spool_bytes),
+     0},
+    {{"beamflame_spool_recordings", "gauge", "Recordings in the spool."}, OF(spool_recordings), 0},
+    {{"beamflame_recorder_cpu_seconds_total", "counter",
+      "CPU time of the process that records, without that of probes."},
+     OF(cpu_ns),
+     1e-9},
+    {{"beamflame_recorder_resident_bytes", "gauge", "Memory of the process that records."},
+     OF(resident),
+     0},
+    {{"beamflame_cpu_frequency_hertz", "gauge", "CPU samples a second on each CPU; 0: none."},
+     OF(sampled_hertz),
+     0},
+    {{"beamflame_budget_ratio", "gauge",
+      "Share of each VM's CPU time that probes may cost; 0: no event needs any."},
+     OF(budget_ppm),
+     1e-6},
 };
 
 static const struct agent_metric service_metrics[] = {
-    {"beamflame_push_requests_total", "counter", "Requests that the service has accepted.",
-     OF_SERVICE(requests)},
-    {"beamflame_push_profiles_total", "counter", "Profiles that the service has accepted.",
-     OF_SERVICE(profiles)},
-    {"beamflame_push_bytes_total", "counter", "Bytes of accepted requests.", OF_SERVICE(bytes)},
-    {"beamflame_push_refused_total", "counter", "Profiles that the service has refused.",
-     OF_SERVICE(refused)},
-    {"beamflame_push_retries_total", "counter", "Requests that failed and are sent again.",
-     OF_SERVICE(retries)},
-    {"beamflame_push_unreadable_total", "counter", "Recordings of which no profiles could be made.",
-     OF_SERVICE(unreadable)},
-    {"beamflame_push_dropped_total", "counter",
-     "Recordings that left the spool before the service had them.", OF_SERVICE(dropped)},
-    {"beamflame_push_restarts_total", "counter", "Restarts of the process that sends.",
-     OF_SERVICE(restarts)},
-    {"beamflame_push_waiting", "gauge", "Recordings in the spool that the service does not have.",
-     OF_SERVICE(waiting)},
-    {"beamflame_push_accepted_timestamp_seconds", "gauge",
-     "When the service accepted a request last, since 1970; 0: never.", OF_SERVICE(accepted_at)},
+    {{"beamflame_push_requests_total", "counter", "Requests that the service has accepted."},
+     OF_SERVICE(requests),
+     0},
+    {{"beamflame_push_profiles_total", "counter", "Profiles that the service has accepted."},
+     OF_SERVICE(profiles),
+     0},
+    {{"beamflame_push_bytes_total", "counter", "Bytes of accepted requests."},
+     OF_SERVICE(bytes),
+     0},
+    {{"beamflame_push_refused_total", "counter", "Profiles that the service has refused."},
+     OF_SERVICE(refused),
+     0},
+    {{"beamflame_push_retries_total", "counter", "Requests that failed and are sent again."},
+     OF_SERVICE(retries),
+     0},
+    {{"beamflame_push_unreadable_total", "counter",
+      "Recordings of which no profiles could be made."},
+     OF_SERVICE(unreadable),
+     0},
+    {{"beamflame_push_dropped_total", "counter",
+      "Recordings that left the spool before the service had them."},
+     OF_SERVICE(dropped),
+     0},
+    {{"beamflame_push_restarts_total", "counter", "Restarts of the process that sends."},
+     OF_SERVICE(restarts),
+     0},
+    {{"beamflame_push_waiting", "gauge", "Recordings in the spool that the service does not have."},
+     OF_SERVICE(waiting),
+     0},
+    {{"beamflame_push_accepted_timestamp_seconds", "gauge",
+      "When the service accepted a request last, since 1970; 0: never."},
+     OF_SERVICE(accepted_at),
+     0},
 };
 
 enum {
@@ -53,32 +91,68 @@ enum {
     SERVICE_METRICS = sizeof(service_metrics) / sizeof(*service_metrics),
 };
 
-static void put_head(const struct agent_metric *metric, struct buffer *text)
+static const struct metric_family losses = {
+    "beamflame_losses_total", "counter",
+    "What is missing in recordings, by reason; samples, or parts of them."};
+
+static double value_at(const void *status, const struct agent_metric *metric)
 {
-    buffer_format(text, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help, metric->name,
-                  metric->type);
+    uint64_t value = *(const _Atomic uint64_t *)((const char *)status + metric->field);
+
+    return (double)value * (metric->unit ? metric->unit : 1);
 }
 
-static uint64_t value_at(const void *status, size_t field)
+static void put(const struct metric_text *out, const struct metric_family *family,
+                const char *label, const char *of, double value)
 {
-    return *(const _Atomic uint64_t *)((const char *)status + field);
+    struct buffer labels = {0};
+
+    metric_text_label(&labels, label, of);
+    buffer_byte(&labels, '\0');
+    metric_text_put(out, family, "", labels.data, value);
+    buffer_free(&labels);
 }
 
-/* Names of services are letters, digits, '-' and '_', so they need no escapes. */
-void agent_metrics_write(const struct agent_config *config, const struct agent_status *status,
-                         struct buffer *text)
+static void put_services(const struct agent_status *status, const struct metric_text *out)
+{
+    for (int i = 0; i < SERVICE_METRICS; i++) {
+        bool has_head = false;
+
+        for (size_t slot = 0; slot < STATUS_SERVICES_MAX; slot++) {
+            const struct service_status *service = &status->services[slot];
+
+            if (!service->is_shown)
+                continue;
+            if (!has_head)
+                metric_text_family(out, &service_metrics[i].family);
+            has_head = true;
+            put(out, &service_metrics[i].family, "service", service->name,
+                value_at(service, &service_metrics[i]));
+        }
+    }
+}
+
+void agent_metrics_write(const struct agent_status *status, const struct metric_text *out)
 {
     for (int i = 0; i < AGENT_METRICS; i++) {
-        put_head(&agent_metrics[i], text);
-        buffer_format(text, "%s %" PRIu64 "\n", agent_metrics[i].name,
-                      value_at(status, agent_metrics[i].field));
+        metric_text_family(out, &agent_metrics[i].family);
+        metric_text_put(out, &agent_metrics[i].family, "", "", value_at(status, &agent_metrics[i]));
     }
-    for (int i = 0; i < SERVICE_METRICS; i++) {
-        if (config->service_count)
-            put_head(&service_metrics[i], text);
-        for (size_t service = 0; service < config->service_count; service++)
-            buffer_format(text, "%s{service=\"%s\"} %" PRIu64 "\n", service_metrics[i].name,
-                          config->services[service].name,
-                          value_at(&status->services[service], service_metrics[i].field));
-    }
+    metric_text_family(out, &losses);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        put(out, &losses, "reason", profile_loss_name(i), (double)status->losses[i]);
+    put_services(status, out);
+    node_metrics_text_write(&status->nodes_board, out);
+    metric_text_end(out);
+}
+
+void agent_metrics_families(void (*visit)(void *context, const struct metric_family *family),
+                            void *context)
+{
+    for (int i = 0; i < AGENT_METRICS; i++)
+        visit(context, &agent_metrics[i].family);
+    visit(context, &losses);
+    for (int i = 0; i < SERVICE_METRICS; i++)
+        visit(context, &service_metrics[i].family);
+    node_metrics_text_families(visit, context);
 }

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/http/http_answer.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "agent/http/agent_metrics.h"
 #include "agent/http/profile_answer.h"
-#include "util/alloc.h"
 #include "util/clock.h"
-#include "util/files.h"
+#include "util/small_file.h"
 
-enum {
-    TOKEN_MAX = 4096,
-    READY_SECONDS = 10, /* since the last step of recording */
-};
+enum { READY_SECONDS = 10 }; /* since the last step of recording */
 
 static const char PLAIN[] = "text/plain; charset=utf-8";
 
@@ -39,26 +33,6 @@ struct http_answer http_answer_text(unsigned status, const char *format, ...)
 
 /* ---- who may ask ---- */
 
-/* Read the token, without the line break at its end. NULL if it can't be read. */
-static char *read_token(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char *token;
-    size_t size;
-
-    if (fd < 0)
-        return NULL;
-    token = xcalloc(1, TOKEN_MAX + 1);
-    size = read_at(fd, 0, token, TOKEN_MAX);
-    close(fd);
-    while (size && (token[size - 1] == '\n' || token[size - 1] == '\r'))
-        token[--size] = '\0';
-    if (size)
-        return token;
-    free(token);
-    return NULL;
-}
-
 /* Takes as long for each text of the same size. */
 static bool is_equal(const char *a, const char *b)
 {
@@ -77,15 +51,17 @@ static bool may_ask(const struct http_server_options *options, const struct http
     static const char bearer[] = "Bearer ";
     const char *path = options->config->http.token_file;
     const char *given = request->authorization;
-    bool may = false;
-    char *token;
+    struct buffer token = {0};
+    struct error error;
+    bool may;
 
     if (!path)
         return true;
-    token = read_token(path);
-    if (token && given && !strncmp(given, bearer, strlen(bearer)))
-        may = is_equal(given + strlen(bearer), token);
-    free(token);
+    if (!given || strncmp(given, bearer, strlen(bearer)) != 0 ||
+        small_file_secret(path, &token, &error))
+        return false;
+    may = is_equal(given + strlen(bearer), token.data);
+    small_file_free(&token);
     return may;
 }
 
@@ -118,12 +94,17 @@ static struct http_answer answer_ready(const struct agent_status *status)
     return http_answer_text(200, "recording %llu nodes", (unsigned long long)status->nodes);
 }
 
-static struct http_answer answer_metrics(const struct http_server_options *options)
+static struct http_answer answer_metrics(const struct http_server_options *options,
+                                         const char *accept)
 {
-    struct http_answer answer = {
-        .status = 200, .type = "text/plain; version=0.0.4; charset=utf-8", .fd = -1};
+    bool is_open = metric_text_is_open(accept);
+    struct http_answer answer = {.status = 200,
+                                 .type = is_open ? "application/openmetrics-text; version=1.0.0; "
+                                                   "charset=utf-8"
+                                                 : "text/plain; version=0.0.4; charset=utf-8",
+                                 .fd = -1};
 
-    agent_metrics_write(options->config, options->status, &answer.text);
+    agent_metrics_write(options->status, &(struct metric_text){&answer.text, is_open});
     return answer;
 }
 
@@ -143,11 +124,11 @@ struct http_answer http_answer_make(const struct http_server_options *options,
     if (!may_ask(options, request))
         return http_answer_text(401, "the token of http.token_file is needed");
     if (!strcmp(path, "/metrics"))
-        return answer_metrics(options);
+        return answer_metrics(options, request->accept);
     if (request->is_head && (!strcmp(path, "/nodes") || !strcmp(path, "/profile")))
         return http_answer_text(200, "%s", "");
     if (!strcmp(path, "/nodes"))
-        return nodes_answer(options->config, request);
+        return profile_answer_nodes(options->config, request);
     if (!strcmp(path, "/profile"))
         return profile_answer(options->config, request);
     return http_answer_text(404, "there are /healthz, /readyz, /metrics, /nodes and /profile");

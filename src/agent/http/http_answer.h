@@ -18,10 +18,11 @@
 
 struct http_request {
     const char *path;
-    bool is_get;  /* also for HEAD */
-    bool is_head; /* the body is not sent */
+    bool is_get;               /* also for HEAD */
+    bool is_head;              /* the body is not sent */
     const char *host;          /* the header; NULL: none */
     const char *authorization; /* the header; NULL: none */
+    const char *accept;        /* the same */
     /* Return the value of ?NAME=VALUE, or NULL. */
     const char *(*argument)(void *context, const char *name);
     void *context;

@@ -4,22 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "os/listen_address.h"
 #include "agent/http/http_answer.h"
 #include "agent/http/microhttpd_library.h"
-#include "os/child.h"
 #include "os/file_fence.h"
 #include "os/privileges.h"
+#include "util/clock.h"
 
 enum {
     THREADS = 4,
     CONNECTIONS = 32,
+    CONNECTIONS_OF_ONE = 16,  /* of one address: others are answered besides */
     TIMEOUT_SECONDS = 10,     /* of a connection that sends or takes nothing */
     REQUEST_BYTES = 16 << 10, /* of a request's head */
 };
@@ -63,6 +62,8 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
             microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
         .authorization = microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND,
                                                             MHD_HTTP_HEADER_AUTHORIZATION),
+        .accept =
+            microhttpd.lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT),
         .argument = argument,
         .context = connection,
     };
@@ -88,9 +89,9 @@ static void run(const struct http_server_options *options, int listening, int en
     struct MHD_Daemon *daemon = microhttpd.start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, (void *)options,
         MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
-        MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_END);
 
     while (daemon && poll(&end, 1, -1) < 0 && errno == EINTR)
         ;
@@ -108,61 +109,52 @@ static struct file_fence *fence_of(const struct agent_config *config)
     return fence;
 }
 
-int http_server_start(struct http_server *server, const struct http_server_options *options,
+struct http_job {
+    const struct http_server_options *options;
+    int listening;
+};
+
+static void run_start(void *context, int end_fd)
+{
+    const struct http_job *start = context;
+    struct error error;
+
+    tzset(); /* reads files */
+    privileges_send(fence_of(start->options->config));
+    if (microhttpd_load(&error)) {
+        start->options->warn("HTTP is not answered: %s", error.text);
+        _exit(WORKER_CAN_NOT_RUN);
+    }
+    privileges_send_only();
+    run(start->options, start->listening, end_fd);
+}
+
+int http_server_start(struct worker *worker, const struct http_server_options *options,
                       struct error *error)
 {
     const char *text = options->config->http.listen;
     struct listen_address address;
-    int ends[2], listening;
+    struct http_job start = {.options = options};
+    int result;
 
-    *server = (struct http_server){.end_fd = -1};
-    if (!text || !*text)
-        return 0;
-    server->is_wanted = true;
-    if (listen_address_parse(text, &address, error) || microhttpd_load(error))
+    *worker = (struct worker){.end_fd = -1, .started = clock_ns(CLOCK_MONOTONIC)};
+    if (listen_address_parse(text, &address, error))
         return -1;
-    listening = listen_address_open(&address, text, error);
-    if (listening < 0)
+    start.listening = listen_address_open(&address, text, error);
+    if (start.listening < 0)
         return -1;
-    if (pipe2(ends, O_CLOEXEC)) {
-        close(listening);
-        return error_set(error, ERROR_FAILED, "no pipe can be made: %s", strerror(errno));
-    }
-    server->pid = fork();
-    if (server->pid == 0) {
-        int kept[] = {ends[0], listening, STDERR_FILENO, options->log_file};
-
-        child_begin("beamflame-http", kept, options->log_file < 0 ? 3 : 4);
-        tzset(); /* reads files */
-        privileges_send(fence_of(options->config));
-        run(options, listening, ends[0]);
-    }
-    close(ends[0]);
-    close(listening);
-    server->end_fd = ends[1];
-    if (server->pid > 0)
-        return 0;
-    close(ends[1]);
-    server->pid = 0;
-    return error_set(error, ERROR_FAILED, "can't start the process that answers HTTP: %s",
-                     CHILD_ADVICE);
+    result =
+        worker_start(worker,
+                     &(struct worker_job){.name = "beamflame-http",
+                                          .run = run_start,
+                                          .context = &start,
+                                          .kept = {start.listening, options->log_file, -1, -1}},
+                     error);
+    close(start.listening);
+    return result;
 }
 
-bool http_server_has_ended(struct http_server *server)
+void http_server_end(struct worker *worker)
 {
-    if (!server->pid || waitpid(server->pid, NULL, WNOHANG) != server->pid)
-        return server->is_wanted && !server->pid;
-    close(server->end_fd);
-    server->pid = 0;
-    return true;
-}
-
-void http_server_end(struct http_server *server)
-{
-    if (!server->pid)
-        return;
-    close(server->end_fd);
-    kill(server->pid, SIGKILL); /* what it sends now can be requested again */
-    child_await(server->pid);
-    server->pid = 0;
+    worker_await(worker, 0); /* what it sends now can be requested again */
 }

@@ -210,8 +210,8 @@ struct http_answer profile_answer(const struct agent_config *config,
     return make(config, seconds, &inputs);
 }
 
-struct http_answer nodes_answer(const struct agent_config *config,
-                                const struct http_request *request)
+struct http_answer profile_answer_nodes(const struct agent_config *config,
+                                        const struct http_request *request)
 {
     struct inputs inputs = {.format = &stats_json_format};
 

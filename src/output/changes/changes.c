@@ -71,7 +71,7 @@ static struct number_text cell(const struct changes *changes, double amount, con
     uint64_t rounded = whole_part(fabs(amount) + 0.5);
     struct number_text text, number = counts_samples(&changes->weight) || !rounded
                                           ? number_text(rounded)
-                                          : amount_text(rounded, changes->weight.unit);
+                                          : number_text_amount(rounded, changes->weight.unit);
 
     snprintf(text.text, sizeof(text.text), "%s%.38s",
              !rounded     ? ""

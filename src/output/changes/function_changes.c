@@ -41,9 +41,9 @@ void function_changes_note(struct function_changes *changes, const struct profil
                            int side, const struct sample *sample, uint32_t value)
 {
     struct row_whole *whole = &changes->wholes[side];
-    bool is_of_hit = row_whole_has_hit(whole, sample);
+    bool is_of_hit = row_interval_has_hit(whole, sample);
     const struct sample before = whole->last;
-    struct row_part part = row_whole_add(whole, sample, value);
+    struct row_part part = row_interval_add_whole(whole, sample, value);
 
     if (is_of_hit) { /* (a + b)^2 is 2ab more than the squares of both */
         stack_id both = profile_common_stack(profile, before.stack, sample->stack);
@@ -60,7 +60,7 @@ void function_changes_note(struct function_changes *changes, const struct profil
 void function_changes_free(struct function_changes *changes)
 {
     for (int side = 0; side < 2; side++) {
-        row_whole_free(&changes->wholes[side]);
+        row_interval_free_whole(&changes->wholes[side]);
         row_cells_free(&changes->cells[side]);
     }
     free(changes->stacks);
@@ -161,7 +161,7 @@ static double half_by_chance(const struct function_sums *sums, const struct func
     if (variance <= 0)
         return 0;
     count = sums->size * sums->size / variance;
-    return sums->size * poisson_half_width(count) / count;
+    return sums->size * confidence_poisson_half(count) / count;
 }
 
 static double mean_weight(const struct function_sums *sums)
@@ -179,7 +179,7 @@ static double half_of_none(const struct function_changes *changes, int side,
         own = mean_weight(&changes->all[side]);
         of_other = mean_weight(&changes->all[!side]);
     }
-    return poisson_half_width(0) * mean_weight(other) *
+    return confidence_poisson_half(0) * mean_weight(other) *
            (own > 0 && of_other > 0 ? own / of_other : 1);
 }
 
@@ -200,7 +200,7 @@ static double half_of_side(const struct function_changes *changes,
         return half;
     if (options->by_share)
         cover.half = 0;
-    by_windows = row_half(&function->rows[side], &functions->wholes[side], &cover);
+    by_windows = row_interval_half(&function->rows[side], &functions->wholes[side], &cover);
     return isnan(by_windows) ? INFINITY : fmax(half, by_windows);
 }
 
@@ -308,7 +308,7 @@ struct function_change *function_changes_list(const struct function_changes *cha
     qsort(list, count, sizeof(*list),
           options->sort == SORT_TOTAL ? compare_totals : compare_changes);
     for (int side = 0; side < 2; side++)
-        row_whole_free(&functions.wholes[side]);
+        row_interval_free_whole(&functions.wholes[side]);
     intern_free(&functions.keys);
     free(functions.list);
     *ret_count = count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/dump/sections.h"
 #include "output/dump/writers.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 
 static void (*const writers[DUMP_SECTIONS])(FILE *file, const struct dump *dump) = {
     [DUMP_PROCESSES] = dump_processes_text,
@@ -15,7 +15,7 @@ void dump_write_text(FILE *file, const struct dump *dump)
     struct buffer target = {0};
     const char *separator = "";
 
-    target_text(dump->profile, dump->target, &target);
+    summary_text_of_target(dump->profile, dump->target, &target);
     fprintf(file, "%.*s\n", (int)target.size, target.data);
     buffer_free(&target);
     for (int section = 0; section < DUMP_SECTIONS; section++) {

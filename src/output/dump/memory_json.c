@@ -26,7 +26,7 @@ static void put_resident(struct json *json, const struct memory_use *use)
 static void put_sizes(struct json *json, const struct allocator *allocator)
 {
     json_number(json, "instances", allocator->instances);
-    json_number(json, "carriers", allocator_carriers(allocator));
+    json_number(json, "carriers", dump_allocator_carriers(allocator));
     json_number(json, "multi_block_carriers", allocator->multi);
     json_number(json, "single_block_carriers", allocator->single);
     json_number(json, "pooled_carriers", allocator->pooled);
@@ -36,7 +36,7 @@ static void put_sizes(struct json *json, const struct allocator *allocator)
 
 static void put_allocators(struct json *json, const struct memory_use *use)
 {
-    const struct allocator total = allocators_total(&use->allocators);
+    const struct allocator total = dump_allocators_total(&use->allocators);
 
     if (!use->allocators.count) {
         json_null(json, "allocators");

@@ -32,7 +32,7 @@ static const char *contents(const char *allocator)
 /* By carriers, the largest first; then by name. */
 static int by_carriers(const void *a, const void *b)
 {
-    uint64_t x = allocator_carriers(a), y = allocator_carriers(b);
+    uint64_t x = dump_allocator_carriers(a), y = dump_allocator_carriers(b);
 
     return x != y
                ? (y > x) - (y < x)
@@ -48,7 +48,7 @@ static void write_table(FILE *file, const char *before, const char *name,
         return;
     }
     fprintf(file, "%s%s %s of %s (%.1f %%)", before, name, number_text(table->count).text,
-            number_text(table->limit).text, percent_of(table->count, table->limit));
+            number_text(table->limit).text, number_text_percent(table->count, table->limit));
 }
 
 /* "RSS 812.0 MB (790.0 MB anonymous), carriers 780.0 MB, blocks 410.0 MB: 52.6 % of the carriers in
@@ -56,38 +56,39 @@ static void write_table(FILE *file, const char *before, const char *name,
 static void write_sums(FILE *file, const struct memory_use *use, const struct allocator *total)
 {
     if (use->resident)
-        fprintf(file, "  RSS %s (%s anonymous)", amount_text(use->resident, UNIT_BYTES).text,
-                amount_text(use->anonymous, UNIT_BYTES).text);
+        fprintf(file, "  RSS %s (%s anonymous)", number_text_amount(use->resident, UNIT_BYTES).text,
+                number_text_amount(use->anonymous, UNIT_BYTES).text);
     else
         fputs("  RSS unknown", file);
     if (use->allocators.count)
         fprintf(file, ", carriers %s, blocks %s: %.1f %% of the carriers in use\n",
-                amount_text(allocator_carriers(total), UNIT_BYTES).text,
-                amount_text(total->blocks, UNIT_BYTES).text,
-                percent_of(total->blocks, allocator_carriers(total)));
+                number_text_amount(dump_allocator_carriers(total), UNIT_BYTES).text,
+                number_text_amount(total->blocks, UNIT_BYTES).text,
+                number_text_percent(total->blocks, dump_allocator_carriers(total)));
     else
         fprintf(file, "; %s\n", use->unknown.text);
 }
 
 static void write_allocator(FILE *file, const struct allocator *allocator)
 {
-    uint64_t carriers = allocator_carriers(allocator);
+    uint64_t carriers = dump_allocator_carriers(allocator);
     char used[16] = "-";
 
     if (carriers)
-        snprintf(used, sizeof(used), "%.1f %%", percent_of(allocator->blocks, carriers));
+        snprintf(used, sizeof(used), "%.1f %%", number_text_percent(allocator->blocks, carriers));
     fprintf(file, "  %-14s %10s %10s %8s %12s %12s %10s %10u  %s\n", allocator->name,
-            amount_text(allocator->blocks, UNIT_BYTES).text, amount_text(carriers, UNIT_BYTES).text,
-            used, amount_text(allocator->multi, UNIT_BYTES).text,
-            amount_text(allocator->single, UNIT_BYTES).text,
-            amount_text(allocator->pooled, UNIT_BYTES).text, allocator->instances,
+            number_text_amount(allocator->blocks, UNIT_BYTES).text,
+            number_text_amount(carriers, UNIT_BYTES).text, used,
+            number_text_amount(allocator->multi, UNIT_BYTES).text,
+            number_text_amount(allocator->single, UNIT_BYTES).text,
+            number_text_amount(allocator->pooled, UNIT_BYTES).text, allocator->instances,
             contents(allocator->name));
 }
 
 void dump_memory_text(FILE *file, const struct dump *dump)
 {
     const struct memory_use *use = &dump->memory;
-    const struct allocator total = allocators_total(&use->allocators);
+    const struct allocator total = dump_allocators_total(&use->allocators);
     struct allocators sorted = use->allocators;
 
     fputs("memory\n", file);

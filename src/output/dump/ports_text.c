@@ -4,7 +4,7 @@
 #include "beam/erlang_escape.h"
 #include "output/dump/sections.h"
 #include "output/number_text.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 
 enum { ROWS_SHOWN = 20 };
 
@@ -12,7 +12,7 @@ enum { ROWS_SHOWN = 20 };
 
 static void write_bytes(FILE *file, const char *what, uint64_t bytes)
 {
-    fprintf(file, "  %s %s", what, amount_text(bytes, UNIT_BYTES).text);
+    fprintf(file, "  %s %s", what, number_text_amount(bytes, UNIT_BYTES).text);
 }
 
 static void write_queue(FILE *file, const char *what, uint64_t bytes)
@@ -27,7 +27,7 @@ static void write_owner(FILE *file, const struct profile *profile, process_id ow
 
     if (!owner)
         return;
-    process_text(profile, owner, &text);
+    summary_text_of_process(profile, owner, &text);
     fprintf(file, "  %.*s", (int)text.size, text.data);
     buffer_free(&text);
 }
@@ -156,9 +156,9 @@ static void write_totals(FILE *file, const struct dump_ports *ports)
     fprintf(file, "%s ports, %s sockets without a port; queued: ",
             count_text(ports->count, ports->unknown).text,
             count_text(ports->socket_count, ports->no_sockets).text);
-    fprintf(file, "%s in ports, ", amount_text(totals.in_ports, UNIT_BYTES).text);
-    fprintf(file, "%s to send, ", amount_text(totals.to_send, UNIT_BYTES).text);
-    fprintf(file, "%s to receive", amount_text(totals.to_receive, UNIT_BYTES).text);
+    fprintf(file, "%s in ports, ", number_text_amount(totals.in_ports, UNIT_BYTES).text);
+    fprintf(file, "%s to send, ", number_text_amount(totals.to_send, UNIT_BYTES).text);
+    fprintf(file, "%s to receive", number_text_amount(totals.to_receive, UNIT_BYTES).text);
     if (ports->count + ports->socket_count > ROWS_SHOWN)
         fprintf(file, "; the %d largest queues:", ROWS_SHOWN);
     putc('\n', file);

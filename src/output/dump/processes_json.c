@@ -104,7 +104,7 @@ static void put_process(struct json *json, const struct dump *dump,
     dump_text_json(json, "initial_call", profile, entry->initial_call);
     put_family(json, profile, entry);
     dump_text_json(json, "current_function", profile, current_function(profile, process->stack));
-    json_text(json, "status", process_status_name((enum process_status)process->status));
+    json_text(json, "status", profile_status_name((enum process_status)process->status));
     if (process->thread)
         dump_text_json(json, "thread", profile, profile_get_thread(profile, process->thread)->name);
     put_metrics(json, &process->metrics);

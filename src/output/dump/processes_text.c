@@ -129,7 +129,8 @@ static void write_metrics(FILE *file, const struct metrics *metrics)
     if (metrics_know(metrics, METRIC_MSGQ))
         fprintf(file, "  msgq %s", number_text(metrics->values[METRIC_MSGQ]).text);
     if (metrics_know(metrics, METRIC_HEAP))
-        fprintf(file, "  heap %s", amount_text(metrics->values[METRIC_HEAP] * 8, UNIT_BYTES).text);
+        fprintf(file, "  heap %s",
+                number_text_amount(metrics->values[METRIC_HEAP] * 8, UNIT_BYTES).text);
     if (metrics_know(metrics, METRIC_REDUCTIONS))
         fprintf(file, "  reductions %s", number_text(metrics->values[METRIC_REDUCTIONS]).text);
 }
@@ -139,7 +140,7 @@ static void write_growth(FILE *file, enum metric metric, int64_t growth)
 {
     uint64_t amount = growth < 0 ? -(uint64_t)growth : (uint64_t)growth;
     struct number_text text = metric_unit(metric) == UNIT_WORDS
-                                  ? amount_text(amount * 8, UNIT_BYTES)
+                                  ? number_text_amount(amount * 8, UNIT_BYTES)
                                   : number_text(amount);
 
     fprintf(file, "  %s %c%s", metric_name(metric), growth < 0 ? '-' : '+', text.text);
@@ -166,7 +167,7 @@ static void write_group(FILE *file, const struct dump *dump, const struct proces
     const struct dump_process *first = &dump->processes[group->first];
     size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
 
-    fprintf(file, "\n%s %s\n", number_text(group->count).text, process_status_name(first->status));
+    fprintf(file, "\n%s %s\n", number_text(group->count).text, profile_status_name(first->status));
     write_stack(file, dump, first->stack);
     for (size_t i = 0; i < shown; i++)
         write_member(file, dump, first + i);
@@ -208,7 +209,7 @@ static void write_head(FILE *file, const struct dump *dump)
         if (!by_status[status])
             continue;
         fprintf(file, "%s%s %s", comma, number_text(by_status[status]).text,
-                process_status_name((enum process_status)status));
+                profile_status_name((enum process_status)status));
         comma = ", ";
     }
     putc('\n', file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/dump/sections.h"
 #include "output/number_text.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 
 enum { TABLES_SHOWN = 10 };
 
@@ -12,11 +12,11 @@ static void write_table(FILE *file, const struct profile *profile, const struct 
     struct number_text bytes = {"?"}, objects = {"?"};
 
     if (facts->is_counted) {
-        bytes = amount_text(facts->bytes, UNIT_BYTES);
+        bytes = number_text_amount(facts->bytes, UNIT_BYTES);
         objects = number_text(facts->objects);
     }
     if (table->owner)
-        process_text(profile, table->owner, &owner);
+        summary_text_of_process(profile, table->owner, &owner);
     else
         buffer_text(&owner, "?");
     fprintf(file, "  %9s  %-30s %11s objects  %-13s %-9s  %.*s\n", bytes.text,
@@ -37,7 +37,7 @@ static void write_totals(FILE *file, const struct dump_tables *tables)
         uncounted += !tables->list[i].facts.is_counted;
     }
     fprintf(file, "%s ETS tables: %s", number_text(tables->count).text,
-            amount_text(bytes, UNIT_BYTES).text);
+            number_text_amount(bytes, UNIT_BYTES).text);
     if (tables->count > TABLES_SHOWN)
         fprintf(file, "; the %d largest:", TABLES_SHOWN);
     putc('\n', file);

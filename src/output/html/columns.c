@@ -106,6 +106,6 @@ void html_columns_write(const struct html_columns *columns, FILE *file)
 
     for (size_t i = 0; i < columns->count; i++)
         buffer_put(&all, columns->list[i]->packed.data, columns->list[i]->packed.size);
-    ascii_write(file, all.data, all.size);
+    encode_ascii(file, all.data, all.size);
     buffer_free(&all);
 }

@@ -19,8 +19,8 @@ static void put_losses(struct json *json, const uint64_t losses[LOSS_COUNT])
         if (!losses[i])
             continue;
         json_open(json, NULL, '{');
-        json_text(json, "name", loss_name(i));
-        json_text(json, "sentence", loss_sentence(i));
+        json_text(json, "name", profile_loss_name(i));
+        json_text(json, "sentence", profile_loss_sentence(i));
         json_number(json, "count", losses[i]);
         json_close(json, '}');
     }
@@ -171,7 +171,7 @@ static void put_unit(struct json *json, const char *name, enum unit unit)
 {
     json_open(json, NULL, '{');
     json_text(json, "name", name);
-    json_text(json, "unit", unit_name(unit));
+    json_text(json, "unit", profile_unit_name(unit));
     json_close(json, '}');
 }
 
@@ -247,11 +247,11 @@ static void put_names(struct json *json)
 {
     json_open(json, "statuses", '[');
     for (int i = 0; i < STATUS_COUNT; i++)
-        json_text(json, NULL, process_status_name((enum process_status)i));
+        json_text(json, NULL, profile_status_name((enum process_status)i));
     json_close(json, ']');
     json_open(json, "activities", '[');
     for (int i = 0; i < ACTIVITY_COUNT; i++)
-        json_text(json, NULL, activity_name((enum activity)i));
+        json_text(json, NULL, profile_activity_name((enum activity)i));
     json_close(json, ']');
     json_open(json, "metrics", '[');
     for (int i = 0; i < METRICS; i++)

@@ -27,6 +27,8 @@
  *   value 0, 1 ...         signed, minus that of the event's previous sample; but "reclaimed" of
  *                          event gc minus heap-before plus heap-after; no number if the event does
  *                          not have the value
+ *   part                   only for samples of the same hit as the event's sample before: the
+ *                          sample's index minus that of the last one in this column, from 0 on
  *
  * Columns of samples, process by process, and in order of time within a process:
  *
@@ -159,7 +161,7 @@ static void put_module(struct json *json, const char *name, size_t size,
     struct buffer url = {0};
 
     buffer_text(&url, "data:text/javascript;base64,");
-    base64_put(&url, file->start, (size_t)(file->end - file->start));
+    encode_base64(&url, file->start, (size_t)(file->end - file->start));
     buffer_byte(&url, '\0');
     json_text(json, key, url.data);
     buffer_free(&url);
@@ -238,8 +240,8 @@ static int html_finish(void *state, const struct recording_totals *totals, struc
     if (totals) {
         html_samples_finish(&html->samples);
         html_tables_add(html->source.profile, &html->columns);
-        html_spans_add(&html->columns, &html->source, html->samples.events);
-        html_node_metrics_add(&html->columns, &html->source);
+        html_tables_add_spans(&html->columns, &html->source, html->samples.events);
+        html_tables_add_node_metrics(&html->columns, &html->source);
         put_page(html, totals);
     }
     html_samples_free(&html->samples);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "profile/events.h"
+#include "profile/row_interval.h"
 #include "util/alloc.h"
 
 /* ---- in order of time ---- */
@@ -33,6 +34,7 @@ void html_samples_init(struct html_samples *samples, const struct output_source 
         .time = html_columns_add(columns, "time"),
         .process = html_columns_add(columns, "process"),
         .event = html_columns_add(columns, "event"),
+        .part = html_columns_add(columns, "part"),
         .last_values = xcalloc(profile_counts(profile).events, sizeof(*samples->last_values)),
     };
     for (int i = 0; i < EVENT_VALUES; i++)
@@ -67,6 +69,20 @@ static void put_values(struct html_samples *samples, const struct sample *sample
     }
 }
 
+/* Note a sample that is of the same hit as the event's sample before it. */
+static void put_part(struct html_samples *samples, const struct sample *sample)
+{
+    uint32_t index = samples->rows.count;
+
+    if (!event_is_sched(samples->profile, sample->event))
+        return;
+    if (row_interval_have_one_hit(&samples->last_sched, sample)) {
+        html_column_number(samples->part, index - samples->last_part);
+        samples->last_part = index;
+    }
+    samples->last_sched = *sample;
+}
+
 int html_samples_add(struct html_samples *samples, const struct sample *sample, struct error *error)
 {
     uint64_t ns = sample->time > samples->start ? sample->time - samples->start : 0;
@@ -83,6 +99,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
     html_column_signed(samples->process, (int64_t)sample->process - samples->last_process);
     html_column_number(samples->event, samples->events[sample->event]);
     put_values(samples, sample);
+    put_part(samples, sample);
     html_rows_add(&samples->rows, sample);
     samples->last_ms = ms;
     samples->last_process = sample->process;

@@ -167,8 +167,8 @@ static void add_spans(struct html_columns *columns, const struct spans *spans, u
     html_column_close(column);
 }
 
-void html_spans_add(struct html_columns *columns, const struct output_source *source,
-                    const uint8_t *events)
+void html_tables_add_spans(struct html_columns *columns, const struct output_source *source,
+                           const uint8_t *events)
 {
     const struct event_spans *spans = recording_get_spans(source->recording);
 
@@ -207,7 +207,7 @@ static void add_series(struct html_column *column, const struct node_series *ser
     }
 }
 
-void html_node_metrics_add(struct html_columns *columns, const struct output_source *source)
+void html_tables_add_node_metrics(struct html_columns *columns, const struct output_source *source)
 {
     const struct node_metrics *metrics = recording_get_node_metrics(source->recording);
     struct html_column *column;

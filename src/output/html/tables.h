@@ -11,8 +11,8 @@ void html_tables_add(const struct profile *profile, struct html_columns *columns
 
 /* Add a column for the recorder itself and for each selected event whose spans are known. `events`:
  * numbers of events in the page, by id. */
-void html_spans_add(struct html_columns *columns, const struct output_source *source,
-                    const uint8_t *events);
+void html_tables_add_spans(struct html_columns *columns, const struct output_source *source,
+                           const uint8_t *events);
 
 /* Add the column, unless no metrics of VMs were recorded. */
-void html_node_metrics_add(struct html_columns *columns, const struct output_source *source);
+void html_tables_add_node_metrics(struct html_columns *columns, const struct output_source *source);

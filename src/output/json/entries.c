@@ -55,7 +55,7 @@ void json_entries_event(const struct json_entries *entries, event_id id)
     json_open(&json, "units", '{');
     for (uint32_t i = 0; i < event->value_count; i++)
         json_text(&json, profile_text(entries->profile, event->values[i].name),
-                  unit_name(event->values[i].unit));
+                  profile_unit_name(event->values[i].unit));
     json_close(&json, '}');
     json_line_close(&json);
 }

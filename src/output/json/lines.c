@@ -9,6 +9,7 @@
 
 #include "output/json/entries.h"
 #include "profile/microstates.h"
+#include "profile/trace_text.h"
 #include "util/alloc.h"
 
 /* The version of the format in docs/json.md. */
@@ -94,6 +95,18 @@ static void put_metrics(struct json *json, const struct metrics *metrics)
     json_close(json, '}');
 }
 
+static void put_trace(struct json *json, const struct profile *profile, trace_span_id id)
+{
+    char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
+
+    if (!id)
+        return;
+    trace_id_text(profile_get_trace_span(profile, id), trace);
+    span_id_text(profile_get_trace_span(profile, id), span);
+    json_text(json, "trace_id", trace);
+    json_text(json, "span_id", span);
+}
+
 static uint64_t since_start(const struct json_lines *lines, uint64_t time)
 {
     uint64_t start = lines->source.header->start_monotonic;
@@ -125,13 +138,14 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     json_number_if(&json, "thread", sample->thread);
     json_number(&json, "cpu", sample->cpu);
     if (sample->status)
-        json_text(&json, "status", process_status_name(sample->status));
+        json_text(&json, "status", profile_status_name(sample->status));
     if (sample->activity)
-        json_text(&json, "activity", activity_name(sample->activity));
+        json_text(&json, "activity", profile_activity_name(sample->activity));
     if (sample->detail)
         json_text(&json, "detail", profile_text(profile, sample->detail));
     if (sample->microstate)
         json_text(&json, "microstate", microstate_name(sample->microstate));
+    put_trace(&json, profile, sample->trace_span);
     put_flags(&json, sample->flags);
     put_metrics(&json, &sample->metrics);
     json_line_close(&json);
@@ -149,7 +163,7 @@ static void put_histograms(struct json *json, const struct profile *profile,
 
         json_open(json, NULL, '{');
         json_text(json, "name", profile_text(profile, histogram->name));
-        json_text(json, "unit", unit_name(histogram->unit));
+        json_text(json, "unit", profile_unit_name(histogram->unit));
         json_number(json, "seen", histogram->seen);
         json_number(json, "max", histogram->histogram.max);
         json_open(json, "buckets", '[');
@@ -206,7 +220,7 @@ static void write_counted(const struct json_lines *lines, const struct event_sum
     json_open(&json, "sure", '{');
     for (uint32_t i = 0; i < event->value_count; i++)
         json_bool(&json, profile_text(profile, event->values[i].name),
-                  event_sum_is_sure(summary, i));
+                  event_summary_is_sure(summary, i));
     json_close(&json, '}');
     put_histograms(&json, profile, summary);
     put_tallies(&json, profile, summary);
@@ -283,7 +297,7 @@ static void write_node_series(struct json_lines *lines, const struct node_series
     json = json_line_open(lines->file, "node_metric");
     json_number(&json, "target", key->target);
     json_text(&json, "metric", node_metric_name(key->metric));
-    json_text(&json, "unit", unit_name(node_metric_unit(key->metric)));
+    json_text(&json, "unit", profile_unit_name(node_metric_unit(key->metric)));
     if (key->of)
         json_text(&json, "of", profile_text(profile, key->of));
     if (key->id)
@@ -324,7 +338,7 @@ static void write_totals(const struct json_lines *lines, const struct recording_
     json_bool(&json, "cut", totals->cut);
     json_open(&json, "losses", '{');
     for (int i = 0; i < LOSS_COUNT; i++)
-        json_number(&json, loss_name(i), totals->losses[i]);
+        json_number(&json, profile_loss_name(i), totals->losses[i]);
     json_close(&json, '}');
     json_line_close(&json);
 }

@@ -24,7 +24,7 @@ enum { LABELS_MAX = 4, NOTES_MAX = LOSS_COUNT + 4 };
 struct otlp_row {
     uint32_t group;
     target_id target;
-    int32_t stack, labels[LABELS_MAX], label_count;
+    int32_t stack, link, labels[LABELS_MAX], label_count;
 };
 
 struct otlp {
@@ -76,7 +76,7 @@ static void add_label(void *context, const char *key, const struct buffer *text)
     char *value = xstrndup(text->data, wire_text_size(text->data, text->size));
 
     labelling->row->labels[labelling->row->label_count++] =
-        otlp_attribute(labelling->dictionary, name, value);
+        otlp_dictionary_attribute(labelling->dictionary, name, value);
     free(name);
     free(value);
 }
@@ -124,10 +124,13 @@ static void make_rows(struct otlp *otlp)
             size_t frame_count = view_frames(otlp->source.view, group->stack, &frames);
 
             stack = group->stack;
-            number = frame_count ? otlp_stack(&otlp->dictionary, frames, frame_count) : 0;
+            number =
+                frame_count ? otlp_dictionary_stack(&otlp->dictionary, frames, frame_count) : 0;
         }
         *row = (struct otlp_row){.group = ids[i], .target = group->who.target, .stack = number};
         otlp->row_count++;
+        if (group->trace_span)
+            row->link = otlp_dictionary_link(&otlp->dictionary, (trace_span_id)group->trace_span);
         sample_group_labels(&otlp->groups, &group->who, add_label, &labelling);
     }
     free(ids);
@@ -162,6 +165,7 @@ static void write_samples(struct otlp *otlp, struct protobuf *out)
         if (row->target != otlp->target || !value)
             continue;
         sample.stack_index = row->stack;
+        sample.link_index = row->link;
         sample.n_attribute_indices = (size_t)row->label_count;
         sample.attribute_indices = row->labels;
         sample.n_values = 1;
@@ -180,15 +184,15 @@ static OTLP(ValueType) type_of(struct otlp *otlp, struct wire_type wire)
 {
     OTLP(ValueType) type = OTLP_INIT(VALUE_TYPE);
 
-    type.type_strindex = otlp_text(&otlp->dictionary, wire.name);
-    type.unit_strindex = otlp_text(&otlp->dictionary, wire.unit);
+    type.type_strindex = otlp_dictionary_text(&otlp->dictionary, wire.name);
+    type.unit_strindex = otlp_dictionary_text(&otlp->dictionary, wire.unit);
     return type;
 }
 
 static int32_t note(struct otlp *otlp, const char *key, uint64_t number)
 {
     char *name = xasprintf("beamflame.%s", key);
-    int32_t id = otlp_attribute_number(&otlp->dictionary, name, number);
+    int32_t id = otlp_dictionary_attribute_number(&otlp->dictionary, name, number);
 
     free(name);
     return id;
@@ -201,7 +205,7 @@ static size_t make_notes(struct otlp *otlp, int32_t notes[NOTES_MAX])
     size_t count = 0;
 
     for (int i = 0; i < LOSS_COUNT; i++) {
-        char *key = xasprintf("losses.%s", loss_name(i));
+        char *key = xasprintf("losses.%s", profile_loss_name(i));
 
         if (totals->losses[i])
             notes[count++] = note(otlp, key, totals->losses[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/protobuf/otlp_dictionary.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,23 +19,26 @@ void otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profi
     *dictionary = (struct otlp_dictionary){0};
     code_table_init(&dictionary->code, profile);
     intern_init(&dictionary->attributes, sizeof(struct attribute), sizeof(struct attribute));
+    intern_init(&dictionary->links, sizeof(trace_span_id), sizeof(trace_span_id));
 }
 
 void otlp_dictionary_free(struct otlp_dictionary *dictionary)
 {
     code_table_free(&dictionary->code);
     intern_free(&dictionary->attributes);
+    intern_free(&dictionary->links);
     string_table_free(&dictionary->values);
     free(dictionary->stacked);
     free(dictionary->stack_ends);
 }
 
-int32_t otlp_text(struct otlp_dictionary *dictionary, const char *text)
+int32_t otlp_dictionary_text(struct otlp_dictionary *dictionary, const char *text)
 {
     return (int32_t)code_table_text(&dictionary->code, text);
 }
 
-int32_t otlp_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text)
+int32_t otlp_dictionary_attribute(struct otlp_dictionary *dictionary, const char *key,
+                                  const char *text)
 {
     const struct attribute attribute = {
         .key = code_table_text(&dictionary->code, key),
@@ -43,7 +47,8 @@ int32_t otlp_attribute(struct otlp_dictionary *dictionary, const char *key, cons
     return (int32_t)intern_add(&dictionary->attributes, &attribute);
 }
 
-int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *key, uint64_t number)
+int32_t otlp_dictionary_attribute_number(struct otlp_dictionary *dictionary, const char *key,
+                                         uint64_t number)
 {
     const struct attribute attribute = {.key = code_table_text(&dictionary->code, key),
                                         .number = number};
@@ -51,8 +56,13 @@ int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *ke
     return (int32_t)intern_add(&dictionary->attributes, &attribute);
 }
 
-int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
-                   size_t count)
+int32_t otlp_dictionary_link(struct otlp_dictionary *dictionary, trace_span_id span)
+{
+    return (int32_t)intern_add(&dictionary->links, &span);
+}
+
+int32_t otlp_dictionary_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
+                              size_t count)
 {
     uint32_t locations[CODE_STACK_MAX];
     size_t end;
@@ -83,12 +93,13 @@ static void write_mappings(struct otlp_dictionary *dictionary, struct protobuf *
         if (id) {
             const struct module *module = code_table_module(&dictionary->code, id);
 
-            mapping.filename_strindex = otlp_text(dictionary, profile_text(profile, module->path));
+            mapping.filename_strindex =
+                otlp_dictionary_text(dictionary, profile_text(profile, module->path));
             mapping.attribute_indices = &build_id;
             mapping.n_attribute_indices = module->build_id != 0;
             if (module->build_id)
-                build_id = otlp_attribute(dictionary, "process.executable.build_id.gnu",
-                                          profile_text(profile, module->build_id));
+                build_id = otlp_dictionary_attribute(dictionary, "process.executable.build_id.gnu",
+                                                     profile_text(profile, module->build_id));
         }
         part.n_mapping_table = 1;
         part.mapping_table = (OTLP(Mapping) *[]){&mapping};
@@ -126,8 +137,8 @@ static void fill_location(struct otlp_dictionary *dictionary, uint32_t id,
     location->address = known->address;
     location->n_lines = 1;
     location->n_attribute_indices = 1;
-    *type =
-        otlp_attribute(dictionary, "profile.frame.type", frame_type((enum frame_kind)known->kind));
+    *type = otlp_dictionary_attribute(dictionary, "profile.frame.type",
+                                      frame_type((enum frame_kind)known->kind));
 }
 
 static void write_locations(struct otlp_dictionary *dictionary, struct protobuf *out)
@@ -166,15 +177,28 @@ static void write_functions(const struct otlp_dictionary *dictionary, struct pro
     }
 }
 
-/* Samples have no links: the table has only "none". */
-static void write_links(struct protobuf *out)
+/* Ids of links are their bytes, the high one first. */
+static void write_links(const struct otlp_dictionary *dictionary, struct protobuf *out)
 {
-    OTLP(ProfilesDictionary) part = OTLP_INIT(PROFILES_DICTIONARY);
-    OTLP(Link) link = OTLP_INIT(LINK);
+    for (uint32_t id = 0; id <= dictionary->links.count; id++) {
+        OTLP(ProfilesDictionary) part = OTLP_INIT(PROFILES_DICTIONARY);
+        OTLP(Link) link = OTLP_INIT(LINK);
+        uint64_t trace[2], span;
 
-    part.n_link_table = 1;
-    part.link_table = (OTLP(Link) *[]){&link};
-    protobuf_put(out, &part.base);
+        if (id) {
+            const trace_span_id *known = intern_get(&dictionary->links, id);
+            const struct trace_span *ids = profile_get_trace_span(dictionary->code.profile, *known);
+
+            trace[0] = htobe64(ids->trace_high);
+            trace[1] = htobe64(ids->trace_low);
+            span = htobe64(ids->span);
+            link.trace_id = (ProtobufCBinaryData){sizeof(trace), (uint8_t *)trace};
+            link.span_id = (ProtobufCBinaryData){sizeof(span), (uint8_t *)&span};
+        }
+        part.n_link_table = 1;
+        part.link_table = (OTLP(Link) *[]){&link};
+        protobuf_put(out, &part.base);
+    }
 }
 
 static void write_stacks(const struct otlp_dictionary *dictionary, struct protobuf *out)
@@ -244,7 +268,7 @@ void otlp_dictionary_write(struct protobuf *out, void *context)
     write_mappings(dictionary, out);
     write_locations(dictionary, out);
     write_functions(dictionary, out);
-    write_links(out);
+    write_links(dictionary, out);
     write_stacks(dictionary, out);
     write_attributes(dictionary, out);
     write_texts(dictionary, out);

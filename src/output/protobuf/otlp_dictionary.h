@@ -17,7 +17,7 @@
 
 struct otlp_dictionary {
     struct code_table code;
-    struct intern attributes;
+    struct intern attributes, links;
     struct string_table values; /* texts of attributes, which the format stores inline */
     int32_t *stacked;           /* locations of all stacks, one after the other, each leaf first */
     size_t stacked_count, stacked_room;
@@ -29,13 +29,18 @@ struct otlp_dictionary {
 void otlp_dictionary_init(struct otlp_dictionary *dictionary, const struct profile *profile);
 void otlp_dictionary_free(struct otlp_dictionary *dictionary);
 
-int32_t otlp_text(struct otlp_dictionary *dictionary, const char *text);
-int32_t otlp_attribute(struct otlp_dictionary *dictionary, const char *key, const char *text);
-int32_t otlp_attribute_number(struct otlp_dictionary *dictionary, const char *key, uint64_t number);
+int32_t otlp_dictionary_text(struct otlp_dictionary *dictionary, const char *text);
+int32_t otlp_dictionary_attribute(struct otlp_dictionary *dictionary, const char *key,
+                                  const char *text);
+int32_t otlp_dictionary_attribute_number(struct otlp_dictionary *dictionary, const char *key,
+                                         uint64_t number);
+
+/* Add a link to a span of a trace. */
+int32_t otlp_dictionary_link(struct otlp_dictionary *dictionary, trace_span_id span);
 
 /* Add a stack, even if an equal one is there. `frames`: root first. */
-int32_t otlp_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
-                   size_t count);
+int32_t otlp_dictionary_stack(struct otlp_dictionary *dictionary, const struct view_frame *frames,
+                              size_t count);
 
 /* Write the parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
 void otlp_dictionary_write(struct protobuf *out, void *context);

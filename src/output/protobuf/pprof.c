@@ -14,7 +14,7 @@
 #include "output/idle.h"
 #include "output/protobuf/protobuf_file.h"
 #include "output/protobuf/wire_types.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "pprof/profile.pb-c.h"
 #include "util/alloc.h"
 #include "util/number.h"
@@ -76,6 +76,7 @@ static void add_label(void *context, const char *key, const struct buffer *text)
 
 static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__Sample *sample)
 {
+    const struct sample_group *group = sample_group_get(&pprof->groups, id);
     const uint64_t *sums = sample_group_sums(&pprof->groups, id);
     Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
     struct labels labels = {.pprof = pprof};
@@ -83,8 +84,8 @@ static void write_sample(struct pprof *pprof, uint32_t id, Perftools__Profiles__
 
     for (size_t i = 0; i < pprof->groups.weight_count; i++)
         values[i] = wire_value(&pprof->groups.weights[i], sums[i]);
-    sample_group_labels(&pprof->groups, &sample_group_get(&pprof->groups, id)->who, add_label,
-                        &labels);
+    sample_group_labels(&pprof->groups, &group->who, add_label, &labels);
+    sample_group_trace(&pprof->groups, group, add_label, &labels);
     sample->n_value = pprof->groups.weight_count;
     sample->value = values;
     sample->n_label = labels.count;
@@ -279,13 +280,13 @@ static void write_comments(struct pprof *pprof, const struct recording_totals *t
                   header->kernel, header->command);
     write_comment(pprof, &text);
     for (target_id id = 1; id <= profile_counts(pprof->source.profile).targets; id++) {
-        target_text(pprof->source.profile, id, &text);
+        summary_text_of_target(pprof->source.profile, id, &text);
         write_comment(pprof, &text);
     }
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;
-        buffer_format(&text, "%" PRIu64 " %s", totals->losses[i], loss_sentence(i));
+        buffer_format(&text, "%" PRIu64 " %s", totals->losses[i], profile_loss_sentence(i));
         write_comment(pprof, &text);
     }
     if (cpu_account_text(header, totals, &text))

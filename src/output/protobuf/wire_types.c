@@ -67,8 +67,8 @@ static struct wire_type wire_type(const char *name, const char *unit)
 static const char *wire_unit(enum unit unit)
 {
     if (unit == UNIT_WORDS)
-        return unit_name(UNIT_BYTES);
-    return unit == UNIT_NS ? "nanoseconds" : unit_name(unit);
+        return profile_unit_name(UNIT_BYTES);
+    return unit == UNIT_NS ? "nanoseconds" : profile_unit_name(unit);
 }
 
 struct wire_type wire_type_of_weight(const struct output_source *source,

@@ -79,7 +79,7 @@ static void put_histogram(struct json *json, const char *name, const struct even
     const struct histogram *histogram = &named->histogram;
 
     json_open(json, name, '{');
-    json_text(json, "unit", unit_name(named->unit));
+    json_text(json, "unit", profile_unit_name(named->unit));
     json_number(json, "count", histogram_count(histogram));
     json_number(json, "seen", named->seen);
     json_number(json, "p50", histogram_percentile(histogram, 50));
@@ -105,11 +105,11 @@ static void put_values(struct json *json, const struct profile *profile,
     json_open_lines(json, "values", '{');
     for (uint32_t i = 0; i < event->value_count; i++) {
         json_open(json, profile_text(profile, event->values[i].name), '{');
-        json_text(json, "unit", unit_name(event->values[i].unit));
+        json_text(json, "unit", profile_unit_name(event->values[i].unit));
         if (summary) {
             json_number(json, "sum", summary->sums[i]);
             put_error(json, summary->errors[i]);
-            json_bool(json, "sure", event_sum_is_sure(summary, i));
+            json_bool(json, "sure", event_summary_is_sure(summary, i));
         }
         json_close(json, '}');
     }
@@ -125,10 +125,10 @@ static void put_hits(struct json *json, const struct event_summary *summary)
     json_number(json, "windows", summary->windows);
     json_ms(json, "cost_ms", summary->cost_ns);
     json_ms(json, "target_cpu_ms", summary->target_cpu_ns);
-    if (event_unseen_at_most(summary) == UINT64_MAX)
+    if (event_summary_unseen_at_most(summary) == UINT64_MAX)
         json_null(json, "unseen_at_most");
     else
-        json_number(json, "unseen_at_most", event_unseen_at_most(summary));
+        json_number(json, "unseen_at_most", event_summary_unseen_at_most(summary));
 }
 
 static void put_histograms(struct json *json, const struct profile *profile,
@@ -320,7 +320,7 @@ static void put_losses(struct json *json, const uint64_t losses[LOSS_COUNT])
 {
     json_open_lines(json, "losses", '{');
     for (int i = 0; i < LOSS_COUNT; i++)
-        json_number(json, loss_name(i), losses[i]);
+        json_number(json, profile_loss_name(i), losses[i]);
     json_close(json, '}');
 }
 

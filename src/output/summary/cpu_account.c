@@ -48,7 +48,7 @@ bool cpu_account_text(const struct recording_header *header, const struct record
     buffer_format(text,
                   "%s saw %.3f of the %s CPU time that the kernel accounts; samples are "
                   "scaled to the account (%s)",
-                  header->event, ratio, amount_text(totals->cpu_accounted_ns, UNIT_NS).text,
+                  header->event, ratio, number_text_amount(totals->cpu_accounted_ns, UNIT_NS).text,
                   reason(header, totals, ratio));
     return true;
 }

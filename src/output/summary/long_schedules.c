@@ -129,7 +129,7 @@ static void write_slice(FILE *file, const struct profile *profile,
     struct buffer name = {0};
 
     root_process_text(profile, &root, &name);
-    fprintf(file, "  %16s  until %9.3f s  %s  %.*s  ", amount_text(slice->ns, UNIT_NS).text,
+    fprintf(file, "  %16s  until %9.3f s  %s  %.*s  ", number_text_amount(slice->ns, UNIT_NS).text,
             (double)(slice->end - start_monotonic) / 1e9, profile_text(profile, process->pid),
             (int)name.size, name.data);
     buffer_free(&name);

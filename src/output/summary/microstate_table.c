@@ -125,8 +125,8 @@ static void find_columns(struct microstate_table *table)
     for (size_t i = 0; i < table->count; i++)
         for (int column = MICROSTATE_NONE + 1; column < COLUMNS; column++)
             /* Less than this is written as 0.0. */
-            table->shown[column] |=
-                percent_of(cell(&table->lines[i].sum, column), table->lines[i].sum.span_ns) >= 0.05;
+            table->shown[column] |= number_text_percent(cell(&table->lines[i].sum, column),
+                                                        table->lines[i].sum.span_ns) >= 0.05;
 }
 
 /* ---- text ---- */
@@ -163,7 +163,7 @@ static void write_line(FILE *file, const struct microstate_table *table, const s
     for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
         if (table->shown[i])
             fprintf(file, "  %*.1f", width_of(i),
-                    percent_of(cell(&line->sum, i), line->sum.span_ns));
+                    number_text_percent(cell(&line->sum, i), line->sum.span_ns));
     putc('\n', file);
 }
 

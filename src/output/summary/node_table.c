@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "output/number_text.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "util/alloc.h"
 
 enum { PARTS_SHOWN = 10 };
@@ -23,8 +23,8 @@ struct node_table {
 
 static struct node_row row_of(const struct node_series *series, const struct output_range *range)
 {
-    const struct node_reading *first = node_series_at(series, range->from);
-    const struct node_reading *last = node_series_at(series, range->to);
+    const struct node_reading *first = node_metrics_series_at(series, range->from);
+    const struct node_reading *last = node_metrics_series_at(series, range->to);
     struct node_row row = {series, first->value, last->value, 0};
 
     for (const struct node_reading *at = first; at <= last; at++)
@@ -73,12 +73,12 @@ static void part_name(const struct profile *profile, const struct node_series *s
     if (!series->owner)
         return;
     buffer_text(text, ", ");
-    process_text(profile, series->owner, text);
+    summary_text_of_process(profile, series->owner, text);
 }
 
 static struct number_text value_text(uint64_t value, enum unit unit)
 {
-    return unit == UNIT_COUNT ? number_text(value) : amount_text(value, unit);
+    return unit == UNIT_COUNT ? number_text(value) : number_text_amount(value, unit);
 }
 
 static void write_row(const struct node_table *table, const struct node_row *row)
@@ -104,7 +104,7 @@ static void write_head(const struct node_table *table, target_id target)
 {
     struct buffer text = {0};
 
-    target_text(table->source->profile, target, &text);
+    summary_text_of_target(table->source->profile, target, &text);
     fprintf(table->file, "\nmetrics of %.*s\n  %12s  %12s  %12s  %12s\n", (int)text.size, text.data,
             "start", "end", "change", "highest");
     buffer_free(&text);

@@ -27,7 +27,7 @@ void run_queues_free(struct run_queues *queues)
 }
 
 void run_queues_add(struct run_queues *queues, const struct profile *profile,
-                    const struct sample *sample)
+                    const struct sample *sample, bool is_of_hit)
 {
     const struct thread_entry *thread =
         sample->thread ? profile_get_thread(profile, sample->thread) : NULL;
@@ -42,7 +42,7 @@ void run_queues_add(struct run_queues *queues, const struct profile *profile,
     id = intern_add(&queues->keys, &key);
     counts_add(&queues->turns, id, sample->values[SCHED_COUNT]);
     counts_add(&queues->delays, id, sample->values[SCHED_DELAY]);
-    counts_add(&queues->samples, id, 1);
+    counts_add(&queues->samples, id, !is_of_hit);
 }
 
 static void write_queue(FILE *file, const struct profile *profile, const struct queue_key *key,
@@ -62,7 +62,8 @@ static void write_queue(FILE *file, const struct profile *profile, const struct 
     if (key->number)
         snprintf(name + size, sizeof(name) - (size_t)size, " %u", key->number);
     fprintf(file, "  %-20s  %12s  %12s  %12s  %8s\n", name, number_text(turns).text,
-            amount_text(delay, UNIT_NS).text, turns ? amount_text(delay / turns, UNIT_NS).text : "",
+            number_text_amount(delay, UNIT_NS).text,
+            turns ? number_text_amount(delay / turns, UNIT_NS).text : "",
             number_text(samples).text);
 }
 

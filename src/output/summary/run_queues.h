@@ -20,8 +20,9 @@ struct run_queues {
 void run_queues_init(struct run_queues *queues);
 void run_queues_free(struct run_queues *queues);
 
+/* `is_of_hit`: the sample is of the same hit as the one before, and does not count again. */
 void run_queues_add(struct run_queues *queues, const struct profile *profile,
-                    const struct sample *sample);
+                    const struct sample *sample, bool is_of_hit);
 
 /* Write the queues with the most delay as a table of the summary; nothing if none has a delay. */
 void run_queues_write(FILE *file, const struct profile *profile, const struct run_queues *queues);

@@ -10,7 +10,7 @@
 #include "output/summary/microstate_table.h"
 #include "output/summary/node_table.h"
 #include "output/summary/summary.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/number.h"
@@ -63,9 +63,9 @@ static void write_target(const struct summary *summary, target_id id)
     FILE *file = summary->file;
     struct buffer text = {0};
 
-    target_text(summary->source.profile, id, &text);
+    summary_text_of_target(summary->source.profile, id, &text);
     if (life)
-        target_life_text(life, summary->source.header->start_monotonic, &text);
+        summary_text_of_life(life, summary->source.header->start_monotonic, &text);
     fprintf(file, "%s %.*s\n", id == 1 ? "target   " : "         ", (int)text.size, text.data);
     buffer_free(&text);
 }
@@ -135,8 +135,8 @@ static void write_cost(const struct summary *summary)
     }
     if (events > 1)
         fprintf(summary->file, "probes    %.2f %% of the VM's CPU time: %s of %s\n",
-                percent_of(cost, target_cpu), amount_text(cost, UNIT_NS).text,
-                amount_text(target_cpu, UNIT_NS).text);
+                number_text_percent(cost, target_cpu), number_text_amount(cost, UNIT_NS).text,
+                number_text_amount(target_cpu, UNIT_NS).text);
 }
 
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
@@ -180,11 +180,11 @@ static void write_overview(const struct summary *summary, const struct recording
     /* A recording that was read from text does not say which stacks are complete. */
     if (totals->erlang_samples)
         fprintf(file, "Erlang stacks: %.1f %% complete, %.1f %% truncated; ",
-                percent_of(totals->complete_stacks, totals->erlang_samples),
-                percent_of(totals->truncated_stacks, totals->erlang_samples));
-    fprintf(
-        file, "frames: %.2f %% unresolved\n",
-        percent_of(totals->unknown_erlang_frames + totals->unknown_native_frames, totals->frames));
+                number_text_percent(totals->complete_stacks, totals->erlang_samples),
+                number_text_percent(totals->truncated_stacks, totals->erlang_samples));
+    fprintf(file, "frames: %.2f %% unresolved\n",
+            number_text_percent(totals->unknown_erlang_frames + totals->unknown_native_frames,
+                                totals->frames));
 }
 
 static void write_microstates(const struct summary *summary, const struct recording_totals *totals)
@@ -206,7 +206,7 @@ static void write_losses(FILE *file, const struct recording_totals *totals)
         if (!totals->losses[i])
             continue;
         fprintf(file, "%s  %12s  %s\n", any ? "" : "\nlost or incomplete\n",
-                number_text(totals->losses[i]).text, loss_sentence(i));
+                number_text(totals->losses[i]).text, profile_loss_sentence(i));
         any = true;
     }
 }

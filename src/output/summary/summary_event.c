@@ -8,7 +8,7 @@
 #include "output/idle.h"
 #include "output/number_text.h"
 #include "output/rows.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/number.h"
@@ -53,7 +53,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
 
 void summary_event_free(struct summary_event *event)
 {
-    row_whole_free(&event->whole);
+    row_interval_free_whole(&event->whole);
     rows_free(&event->places);
     rows_free(&event->processes);
     rows_free(&event->statuses);
@@ -102,15 +102,15 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
 {
     const struct profile *profile = source->profile;
     uint64_t value = sample->values[event->weight.value];
-    bool is_of_hit = row_whole_has_hit(&event->whole, sample);
-    struct row_part part = row_whole_add(&event->whole, sample, event->weight.value);
+    bool is_of_hit = row_interval_has_hit(&event->whole, sample);
+    struct row_part part = row_interval_add_whole(&event->whole, sample, event->weight.value);
     frame_id place;
 
     event->samples += !is_of_hit;
     if (event->is_sched && sample->values[SCHED_LONG])
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
-        run_queues_add(&event->queues, profile, sample);
+        run_queues_add(&event->queues, profile, sample, is_of_hit);
     traffic_table_add(&event->traffic, sample);
     rows_add(&event->statuses, sample->status, &event->whole, &part);
     if (sample->process)
@@ -146,23 +146,25 @@ static void write_heading(FILE *file, const struct profile *profile,
 static void write_share(FILE *file, const struct summary_event *event, uint64_t value,
                         uint64_t samples, uint64_t total)
 {
-    fprintf(file, event->is_cpu ? "  %12s" : "  %16s", amount_text(value, event->weight.unit).text);
-    fprintf(file, " %5.1f %%  %9s sample%s  ", percent_of(value, total), number_text(samples).text,
-            samples == 1 ? " " : "s");
+    fprintf(file, event->is_cpu ? "  %12s" : "  %16s",
+            number_text_amount(value, event->weight.unit).text);
+    fprintf(file, " %5.1f %%  %9s sample%s  ", number_text_percent(value, total),
+            number_text(samples).text, samples == 1 ? " " : "s");
 }
 
 /* Write a row up to its name, as a share of `total`. */
 static void write_numbers(FILE *file, const struct summary_event *event, const struct row *row,
                           uint64_t total)
 {
-    const struct estimate_text text = estimate_text(row->value, row->half, event->weight.unit);
+    const struct estimate_text text =
+        number_text_estimate(row->value, row->half, event->weight.unit);
 
     if (!event->has_intervals) {
         write_share(file, event, row->value, row->samples, total);
         return;
     }
     fprintf(file, "  %16s %-18s %5.1f %%  %9s sample%s  ", text.amount.text, text.half.text,
-            percent_of(row->value, total), number_text(row->samples).text,
+            number_text_percent(row->value, total), number_text(row->samples).text,
             row->samples == 1 ? " " : "s");
 }
 
@@ -176,7 +178,7 @@ static void write_rest(FILE *file, const struct summary_event *event, const stru
 
     if (!event->has_intervals || rest->value <= left_out->value)
         return;
-    rest_text(rest, "row", &text);
+    rows_rest_text(rest, "row", &text);
     write_numbers(file, event, &row, event->whole.sum.value - left_out->value);
     fprintf(file, "%.*s\n", (int)text.size, text.data);
     buffer_free(&text);
@@ -235,12 +237,12 @@ static void write_statuses(FILE *file, const struct profile *profile,
     for (size_t status = 0; status < event->statuses.size; status++) {
         const struct row_sum *sum = &event->statuses.of[status];
         const struct row row = {(uint32_t)status, sum->value, sum->samples,
-                                row_half(sum, &event->whole, cover)};
+                                row_interval_half(sum, &event->whole, cover)};
 
         if (!sum->value)
             continue;
         write_numbers(file, event, &row, event->whole.sum.value);
-        fprintf(file, "%s\n", process_status_name((enum process_status)status));
+        fprintf(file, "%s\n", profile_status_name((enum process_status)status));
     }
 }
 
@@ -256,7 +258,7 @@ static void write_average(const struct event_summary *summary, uint32_t value, e
     uint64_t count = summary->sums[GC_COUNT];
 
     buffer_format(text, "%s on average",
-                  amount_text(count ? summary->sums[value] / count : 0, unit).text);
+                  number_text_amount(count ? summary->sums[value] / count : 0, unit).text);
 }
 
 static void widen(int *width, const struct profile *profile, string_id name)
@@ -293,7 +295,7 @@ static void write_values(FILE *file, const struct profile *profile,
         if (event_value_is_level(profile_text(profile, event->name), i))
             write_average(summary, i, event->values[i].unit, text);
         else
-            event_sum_text(summary, i, event->values[i].unit, text);
+            summary_text_of_sum(summary, i, event->values[i].unit, text);
         write_row(file, width, profile_text(profile, event->values[i].name), text);
     }
 }
@@ -303,8 +305,8 @@ static void write_selected(FILE *file, const struct summary_event *event, int wi
                            struct buffer *text)
 {
     buffer_format(text, "%s by %s, %s samples, of the total of all samples below",
-                  amount_text(event->whole.sum.value, event->weight.unit).text, event->weight.name,
-                  number_text(event->samples).text);
+                  number_text_amount(event->whole.sum.value, event->weight.unit).text,
+                  event->weight.name, number_text(event->samples).text);
     write_row(file, width, "selected", text);
 }
 
@@ -318,7 +320,7 @@ static void put_unseen(struct buffer *names, const struct profile *profile, stri
 static void write_unseen(FILE *file, const struct profile *profile,
                          const struct event_summary *summary, int width)
 {
-    uint64_t most = event_unseen_at_most(summary);
+    uint64_t most = event_summary_unseen_at_most(summary);
     struct buffer names = {0};
 
     for (size_t i = 0; most && i < summary->histogram_count; i++)
@@ -341,7 +343,7 @@ static void write_counted(FILE *file, const struct profile *profile,
     int width = width_of_names(profile, summary);
     struct buffer text = {0};
 
-    event_hits_text(profile, summary, &text);
+    summary_text_of_hits(profile, summary, &text);
     fprintf(file, ", %.*s\n", (int)text.size, text.data);
     text.size = 0;
     if (is_part)
@@ -350,13 +352,13 @@ static void write_counted(FILE *file, const struct profile *profile,
     for (size_t i = 0; i < summary->histogram_count; i++) {
         if (!histogram_count(&summary->histograms[i].histogram))
             continue;
-        event_histogram_text(&summary->histograms[i], &text);
+        summary_text_of_histogram(&summary->histograms[i], &text);
         write_row(file, width, profile_text(profile, summary->histograms[i].name), &text);
     }
     for (size_t i = 0; i < summary->tally_count; i++) {
         if (!summary->tallies[i].count)
             continue;
-        event_count_text(summary->tallies[i].count, summary->tallies[i].seen, &text);
+        summary_text_of_count(summary->tallies[i].count, summary->tallies[i].seen, &text);
         write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
     }
     write_unseen(file, profile, summary, width);

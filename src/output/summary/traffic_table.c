@@ -28,7 +28,7 @@ void traffic_table_init(struct traffic_table *table, const struct output_source 
 void traffic_table_free(struct traffic_table *table)
 {
     traffic_free(&table->traffic);
-    row_whole_free(&table->whole);
+    row_interval_free_whole(&table->whole);
     row_cells_free(&table->cells);
 }
 
@@ -44,7 +44,7 @@ void traffic_table_add(struct traffic_table *table, const struct sample *sample)
     edge = traffic_add(&table->traffic, sample);
     if (!edge && !table->traffic.is_msg)
         return;
-    part = row_whole_add(&table->whole, sample, table->value);
+    part = row_interval_add_whole(&table->whole, sample, table->value);
     if (edge && part.value)
         row_cells_add(&table->cells, edge, &part);
 }
@@ -87,7 +87,7 @@ static void write_heading(const struct traffic_listing *listing, const char *tit
 /* An average time; empty if `count` is 0. */
 static struct number_text average_text(uint64_t ns, uint64_t count)
 {
-    return count ? amount_text(ns / count, UNIT_NS) : (struct number_text){{0}};
+    return count ? number_text_amount(ns / count, UNIT_NS) : (struct number_text){{0}};
 }
 
 static void write_numbers(const struct traffic_listing *listing, const uint64_t *values,
@@ -96,14 +96,14 @@ static void write_numbers(const struct traffic_listing *listing, const uint64_t 
     bool is_msg = listing->table->traffic.is_msg;
     uint64_t count = values[is_msg ? MSG_COUNT : SCHED_COUNT];
     const struct estimate_text text =
-        estimate_text(values[listing->table->value], half, listing->unit);
+        number_text_estimate(values[listing->table->value], half, listing->unit);
 
     if (listing->sorted_by)
         fprintf(listing->file, "  %12s  %12s  %12s", text.amount.text, text.half.text,
                 number_text(count).text);
     else
         fprintf(listing->file, "  %12s  %12s", number_text(count).text, text.half.text);
-    fprintf(listing->file, "  %12s", rate_text(count, listing->seconds).text);
+    fprintf(listing->file, "  %12s", number_text_rate(count, listing->seconds).text);
     if (is_msg)
         fprintf(listing->file, "  %8.1f  %10s",
                 count ? (double)values[MSG_WORDS] / (double)count : 0,
@@ -124,7 +124,7 @@ static void write_rest(const struct traffic_listing *listing, const struct rows_
     if (!rest->value)
         return;
     values[listing->table->value] = rest->value;
-    rest_text(rest, what, &text);
+    rows_rest_text(rest, what, &text);
     write_numbers(listing, values, 0, rest->samples);
     fprintf(listing->file, "%.*s\n", (int)text.size, text.data);
     buffer_free(&text);
@@ -240,7 +240,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
         write_edges(&listing, edges, count, ids);
     if (count && table->traffic.is_msg)
         write_receivers(&listing, edges, count, ids);
-    row_whole_free(&listing.whole);
+    row_interval_free_whole(&listing.whole);
     free(edges);
     free(ids);
 }

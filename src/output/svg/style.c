@@ -80,7 +80,7 @@ const char *svg_kind_name(enum frame_kind kind)
     return styles[kind].name;
 }
 
-void svg_put_text(FILE *file, const char *text, size_t size)
+void svg_style_put_text(FILE *file, const char *text, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         switch (text[i]) {

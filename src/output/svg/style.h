@@ -23,4 +23,4 @@ struct svg_colour svg_change_colour(enum svg_change change);
 const char *svg_kind_name(enum frame_kind kind);
 
 /* Write text as XML content or attribute value. */
-void svg_put_text(FILE *file, const char *text, size_t size);
+void svg_style_put_text(FILE *file, const char *text, size_t size);

@@ -14,10 +14,12 @@
 #include "output/idle.h"
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
-#include "output/summary/texts.h"
+#include "output/summary/summary_text.h"
 #include "output/svg/frame_layout.h"
 #include "output/svg/style.h"
 #include "output/weight.h"
+#include "profile/events.h"
+#include "profile/row_interval.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/utf8.h"
@@ -42,6 +44,8 @@ struct svg {
     FILE *file;
     struct output_source source;
     struct weight weight;
+    bool counts_hits; /* not each sample: a hit can have several */
+    struct sample last;
     uint64_t samples;
     struct counts counts;
 };
@@ -54,6 +58,7 @@ static void *svg_begin(FILE *file, const struct output_source *source, struct er
     svg->file = file;
     svg->source = *source;
     svg->weight = weight_of_event(source, source->event);
+    svg->counts_hits = event_is_sched(source->profile, source->event) && !svg->weight.is_one;
     return svg;
 }
 
@@ -62,7 +67,8 @@ static int svg_sample(void *state, const struct sample *sample, struct error *er
     struct svg *svg = state;
 
     (void)error;
-    svg->samples++;
+    svg->samples += !svg->counts_hits || !row_interval_have_one_hit(&svg->last, sample);
+    svg->last = *sample;
     counts_add(&svg->counts, view_of_sample(svg->source.view, sample),
                sample_amount(&svg->weight, sample));
     return 0;
@@ -70,7 +76,7 @@ static int svg_sample(void *state, const struct sample *sample, struct error *er
 
 static void put_z(FILE *file, const char *text)
 {
-    svg_put_text(file, text, strlen(text));
+    svg_style_put_text(file, text, strlen(text));
 }
 
 static void write_start(FILE *file, int height)
@@ -124,7 +130,7 @@ static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
                   header->event, header->frequency);
     if (totals->erlang_samples)
         buffer_format(note, "; %.1f %% of Erlang stacks complete",
-                      percent_of(totals->complete_stacks, totals->erlang_samples));
+                      number_text_percent(totals->complete_stacks, totals->erlang_samples));
     if (svg->weight.unit == UNIT_NS && totals->cpu_accounted_ns)
         buffer_format(note, "; scaled from %.3f of the CPU time", cpu_account_ratio(totals));
 }
@@ -137,18 +143,18 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
     const struct event_summary *summary = recording_get_summary(svg->source.recording, event);
     const struct weight *weight = &svg->weight;
     bool is_counted = summary && !weight->is_metric && !weight->is_one;
-    double half = is_counted ? event_sum_half(summary, weight->value) : 0;
+    double half = is_counted ? event_summary_half(summary, weight->value) : 0;
 
     buffer_format(note, "%s: ", profile_text(profile, profile_get_event(profile, event)->name));
     if (!weight->is_one)
         buffer_format(note, "%s%s %s in ", weight->is_change ? "change of " : "", weight->name,
-                      estimate_text(tree->nodes[0].total, half, weight->unit).amount.text);
+                      number_text_estimate(tree->nodes[0].total, half, weight->unit).amount.text);
     buffer_format(note, "%s samples", number_text(svg->samples).text);
     if (is_counted) {
         buffer_text(note, "; counted: ");
-        event_sum_text(summary, weight->value, weight->unit, note);
+        summary_text_of_sum(summary, weight->value, weight->unit, note);
         buffer_text(note, " in ");
-        event_hits_text(profile, summary, note);
+        summary_text_of_hits(profile, summary, note);
     }
 }
 
@@ -160,12 +166,12 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     struct buffer title = {0};
 
     if (targets == 1)
-        target_text(svg->source.profile, 1, &title);
+        summary_text_of_target(svg->source.profile, 1, &title);
     else
         buffer_format(&title, "%u targets on %s", targets, header->hostname);
     fprintf(svg->file, "<text class=\"head\" x=\"%d\" y=\"30\">", MARGIN);
     buffer_byte(&title, '\0');
-    svg_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
+    svg_style_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
     fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, ", MARGIN,
             output_source_seconds(&svg->source, totals));
     title.size = 0;
@@ -192,7 +198,7 @@ static void write_label(FILE *file, const char *text, double x, double y, double
     if (!whole)
         size = utf8_fit(text, cells - 2);
     fprintf(file, "<text x=\"%.2f\" y=\"%.1f\">", x + TEXT_INSET, y + FRAME_HEIGHT - 4.5);
-    svg_put_text(file, text, size);
+    svg_style_put_text(file, text, size);
     fprintf(file, "%s</text>", whole ? "" : "..");
 }
 
@@ -238,8 +244,8 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
             " (%s, %.2f%%)</title>"
             "<rect x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\" rx=\"1.5\" fill=\"%s\"/>",
             weight_text(&svg->weight, node->total).text,
-            percent_of(node->total, tree->nodes[0].total), box->x, y, width, FRAME_HEIGHT - 1,
-            colour.text);
+            number_text_percent(node->total, tree->nodes[0].total), box->x, y, width,
+            FRAME_HEIGHT - 1, colour.text);
     write_label(file, text, box->x, y, width);
     fputs("</g>\n", file);
 }
@@ -270,7 +276,8 @@ static int foot_lines(const struct svg *svg, const struct recording_totals *tota
             line_start = lines->size;
             count++;
         }
-        buffer_format(lines, "%s%s %s", before, loss_name(i), number_text(totals->losses[i]).text);
+        buffer_format(lines, "%s%s %s", before, profile_loss_name(i),
+                      number_text(totals->losses[i]).text);
         before = ", ";
     }
     return count;

@@ -102,13 +102,13 @@ static uint32_t *sort_functions(const struct call_graph *graph)
 
 static bool is_shown(uint64_t cost, uint64_t whole)
 {
-    return cost && percent_of(cost, whole) >= 0.5;
+    return cost && number_text_percent(cost, whole) >= 0.5;
 }
 
 static void put_cost(const struct report *report, uint64_t cost, uint64_t whole)
 {
     fprintf(report->file, " %14s %5.1f %%", weight_text(report->weight, cost).text,
-            percent_of(cost, whole));
+            number_text_percent(cost, whole));
 }
 
 static void put_samples(const struct report *report, uint64_t samples)
@@ -128,7 +128,7 @@ static double half_of(const struct report *report, uint32_t function)
 {
     const struct call_rows *rows = report->rows;
 
-    return row_half(&rows->functions.of[function], rows->whole, &rows->cover);
+    return row_interval_half(&rows->functions.of[function], rows->whole, &rows->cover);
 }
 
 /* True if samples of the function may be there by chance. */
@@ -136,8 +136,8 @@ static bool is_chance(const struct report *report, uint32_t function)
 {
     const struct call_rows *rows = report->rows;
 
-    return rows &&
-           row_is_chance(&rows->functions.of[function], &rows->cover, half_of(report, function));
+    return rows && row_interval_is_chance(&rows->functions.of[function], &rows->cover,
+                                          half_of(report, function));
 }
 
 /* The function's cost with all callees. It has no interval if it is exact or that is not known. */
@@ -145,7 +145,8 @@ static struct estimate_text estimate_of(const struct report *report, uint32_t fu
 {
     double half = report->rows->cover.is_known ? half_of(report, function) : 0;
 
-    return estimate_text(report->graph->function_costs[function].cost, half, report->weight->unit);
+    return number_text_estimate(report->graph->function_costs[function].cost, half,
+                                report->weight->unit);
 }
 
 static void put_estimate(FILE *file, struct estimate_text text)
@@ -162,7 +163,7 @@ static void put_function_row(const struct report *report, uint32_t id)
         const struct estimate_text text = estimate_of(report, id);
 
         fprintf(report->file, " %14s %-18s %5.1f %%", text.amount.text, text.half.text,
-                percent_of(cost->cost, graph->total));
+                number_text_percent(cost->cost, graph->total));
     } else
         put_cost(report, cost->cost, graph->total);
     put_cost(report, report->own[id], graph->total);
@@ -226,7 +227,7 @@ static void put_function(const struct report *report, uint32_t id)
         put_estimate(report->file, estimate_of(report, id));
     else
         fputs(weight_text(report->weight, cost->cost).text, report->file);
-    fprintf(report->file, ", %.1f %%", percent_of(cost->cost, report->graph->total));
+    fprintf(report->file, ", %.1f %%", number_text_percent(cost->cost, report->graph->total));
     if (report->rows)
         fprintf(report->file, ", %s sample%s", number_text(cost->samples).text,
                 cost->samples == 1 ? "" : "s");
@@ -247,8 +248,8 @@ static void put_total(const struct report *report)
     bool has_half = rows && rows->cover.is_known && !rows->cover.is_selected;
 
     if (has_half)
-        put_estimate(report->file,
-                     estimate_text(report->graph->total, rows->cover.half, report->weight->unit));
+        put_estimate(report->file, number_text_estimate(report->graph->total, rows->cover.half,
+                                                        report->weight->unit));
     else
         fputs(weight_text(report->weight, report->graph->total).text, report->file);
 }

@@ -19,7 +19,7 @@ struct text_event {
     struct counts sums;
     bool has_rows; /* the weight is a value of an event other than cpu */
     struct counts samples;
-    struct counts twice;  /* hits that are counted twice in the stacks above, by what they share */
+    struct counts twice;  /* hits with two stacks, by the frames that both stacks share */
     struct row_part last; /* of the sample before */
     struct row_whole whole;
     struct row_cells cells;
@@ -49,7 +49,7 @@ static void free_event(struct text_event *event)
     counts_free(&event->sums);
     counts_free(&event->samples);
     counts_free(&event->twice);
-    row_whole_free(&event->whole);
+    row_interval_free_whole(&event->whole);
     row_cells_free(&event->cells);
 }
 
@@ -80,7 +80,7 @@ static void add_common(struct text_output *text, struct text_event *event,
                        const struct sample *before, const struct sample *sample,
                        const struct row_part *part)
 {
-    const struct row_part common = row_part_in_common(&event->last, part);
+    const struct row_part common = row_interval_in_common(&event->last, part);
     struct view *view = text->source.view;
     struct sample both = *sample;
     view_stack_id stack;
@@ -98,14 +98,14 @@ static void add_sample(struct text_output *text, struct text_event *event,
                        const struct sample *sample)
 {
     view_stack_id stack = view_of_sample(text->source.view, sample);
-    bool is_of_hit = row_whole_has_hit(&event->whole, sample);
+    bool is_of_hit = row_interval_has_hit(&event->whole, sample);
     const struct sample before = event->whole.last;
     struct row_part part;
 
     counts_add(&event->sums, stack, sample_weight(&event->weight, sample));
     if (!event->has_rows)
         return;
-    part = row_whole_add(&event->whole, sample, event->weight.value);
+    part = row_interval_add_whole(&event->whole, sample, event->weight.value);
     if (is_of_hit)
         add_common(text, event, &before, sample, &part);
     event->last = part;
@@ -126,7 +126,7 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
         if (!idle_is_left_out(&text->source, sample))
             add_sample(text, event, sample);
         else if (event->has_rows) /* functions have a share of all of the time */
-            row_whole_add(&event->whole, sample, event->weight.value);
+            row_interval_add_whole(&event->whole, sample, event->weight.value);
     }
     return summary_format.sample(text->summary, sample, error);
 }
@@ -182,7 +182,7 @@ static void write_rows(const struct text_output *text, const struct text_event *
     row_cells_each(&event->cells, add_cell, &adding);
     call_report_write(text->file, graph, &event->weight, name, &rows);
     rows_free(&rows.functions);
-    row_whole_free(&whole);
+    row_interval_free_whole(&whole);
 }
 
 static uint64_t count_at(const struct counts *counts, uint32_t id)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/limits.h"
+#include "elf/elf_limits.h"
 
 #include <elf.h>
 #include <gelf.h>
@@ -133,7 +133,7 @@ static Elf *take(Elf *elf, struct elf_room *room, size_t *ret_bytes)
     return elf;
 }
 
-bool elf_room_take(struct elf_room *room, size_t bytes)
+bool elf_limits_take(struct elf_room *room, size_t bytes)
 {
     if (!room)
         return true;
@@ -143,17 +143,17 @@ bool elf_room_take(struct elf_room *room, size_t bytes)
     return true;
 }
 
-Elf *elf_open(int fd, struct elf_room *room, size_t *ret_bytes)
+Elf *elf_limits_open(int fd, struct elf_room *room, size_t *ret_bytes)
 {
     Elf64_Ehdr header;
 
     elf_version(EV_CURRENT);
-    if (read_at(fd, 0, &header, sizeof(header)) != sizeof(header) || !is_plain(&header))
+    if (files_read_at(fd, 0, &header, sizeof(header)) != sizeof(header) || !is_plain(&header))
         return NULL;
     return take(elf_begin(fd, ELF_C_READ, NULL), room, ret_bytes);
 }
 
-Elf *elf_open_image(void *image, size_t size, struct elf_room *room, size_t *ret_bytes)
+Elf *elf_limits_open_image(void *image, size_t size, struct elf_room *room, size_t *ret_bytes)
 {
     Elf64_Ehdr header;
 
@@ -164,7 +164,7 @@ Elf *elf_open_image(void *image, size_t size, struct elf_room *room, size_t *ret
     return is_plain(&header) ? take(elf_memory(image, size), room, ret_bytes) : NULL;
 }
 
-void elf_close(Elf *elf, struct elf_room *room, size_t bytes)
+void elf_limits_close(Elf *elf, struct elf_room *room, size_t bytes)
 {
     if (!elf)
         return;
@@ -173,7 +173,7 @@ void elf_close(Elf *elf, struct elf_room *room, size_t bytes)
     elf_end(elf);
 }
 
-bool elf_debug_fits(Elf *elf)
+bool elf_limits_fit_debug(Elf *elf)
 {
     uint64_t bytes = sections_bytes(elf, true);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Small files that describe how to talk to a service: secrets, certificates. */
+/* Small files of secrets and certificates. */
 #pragma once
 
 #include "util/buffer.h"

@@ -9,31 +9,31 @@
 #include "util/buffer.h"
 
 /* Append the known properties of a target: "shop@web-1, pid 4711, OTP 27, erts 15.2, jit". */
-void target_text(const struct profile *profile, target_id target, struct buffer *text);
+void summary_text_of_target(const struct profile *profile, target_id target, struct buffer *text);
 /* ", stopped for 2.0 s, ended after 3.1 s": what kept it from running. `start`: of the recording.
  */
-void target_life_text(const struct target_life *life, uint64_t start, struct buffer *text);
+void summary_text_of_life(const struct target_life *life, uint64_t start, struct buffer *text);
 
 /* Append the pid of a process and its registered name, else its label, else its initial call:
  * "<0.85.0> cart". */
-void process_text(const struct profile *profile, process_id id, struct buffer *text);
+void summary_text_of_process(const struct profile *profile, process_id id, struct buffer *text);
 
 /* Append "12,345 hits, 4.1 % of the time covered in 31 windows, at 0.93 % of the VM's CPU time, 3
  * samples lost"; of event wall "80 sweeps, each read 100 of 1,000 processes on average (10.0 %)".
  */
-void event_hits_text(const struct profile *profile, const struct event_summary *summary,
-                     struct buffer *text);
+void summary_text_of_hits(const struct profile *profile, const struct event_summary *summary,
+                          struct buffer *text);
 
 /* Append a sum with its 95 % confidence interval: "1.214 s +- 0.031 s", or "+- ?" if it is unknown.
  * A sum that is not scaled is exact and has no interval. A sum of 0 has the number of hits that
  * windows may have missed: "0 words, at most 94 hits". A sum that says nothing is followed by "(too
  * few windows: record longer or raise --budget)". */
-void event_sum_text(const struct event_summary *summary, uint32_t value, enum unit unit,
-                    struct buffer *text);
+void summary_text_of_sum(const struct event_summary *summary, uint32_t value, enum unit unit,
+                         struct buffer *text);
 
 /* Append a count that was scaled up from those that were seen: "1,200 times (41 seen)". A count
  * that was not scaled stands alone. */
-void event_count_text(uint64_t count, uint64_t seen, struct buffer *text);
+void summary_text_of_count(uint64_t count, uint64_t seen, struct buffer *text);
 
 /* Append "1,200 times (41 seen), p50 12.3 us, p99 1.2 ms, max 5.0 ms". */
-void event_histogram_text(const struct event_histogram *histogram, struct buffer *text);
+void summary_text_of_histogram(const struct event_histogram *histogram, struct buffer *text);

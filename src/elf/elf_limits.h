@@ -25,17 +25,17 @@ struct elf_room {
 
 /* Take bytes of the room for other data of a file, such as unpacked symbols. False if they do not
  * fit. */
-bool elf_room_take(struct elf_room *room, size_t bytes);
+bool elf_limits_take(struct elf_room *room, size_t bytes);
 
 /* Open the file for reading as elf_begin(3) does. *ret_bytes is what it takes of the room, which
  * can be NULL. NULL if it is no 64-bit ELF file, or if it takes too much. */
-Elf *elf_open(int fd, struct elf_room *room, size_t *ret_bytes);
+Elf *elf_limits_open(int fd, struct elf_room *room, size_t *ret_bytes);
 
 /* The same for an image in memory, which must stay there. */
-Elf *elf_open_image(void *image, size_t size, struct elf_room *room, size_t *ret_bytes);
+Elf *elf_limits_open_image(void *image, size_t size, struct elf_room *room, size_t *ret_bytes);
 
 /* Close a file that took `bytes` of the room. `elf` can be NULL. */
-void elf_close(Elf *elf, struct elf_room *room, size_t bytes);
+void elf_limits_close(Elf *elf, struct elf_room *room, size_t bytes);
 
 /* True if libdw may read the debug information of the open file. dwarf_begin_elf() reads all. */
-bool elf_debug_fits(Elf *elf);
+bool elf_limits_fit_debug(Elf *elf);

@@ -28,7 +28,7 @@ static bool main_loop(const struct hooks *hooks, struct code_place *loop)
     return code_find_fragment(hooks->code, "global::process_main", loop);
 }
 
-void hook_find_schedule(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_schedule(struct hooks *hooks, struct function_set *found)
 {
     struct function_set givers = {.count = 0};
     struct code_place loop;
@@ -45,7 +45,7 @@ void hook_find_schedule(struct hooks *hooks, struct function_set *found)
     }
 }
 
-void hook_find_copy_in(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_copy_in(struct hooks *hooks, struct function_set *found)
 {
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
     struct code_place loop;
@@ -139,7 +139,7 @@ static void called_by_send(struct hooks *hooks, call_pattern pattern, struct fun
         hooks_search_function(hooks, called.functions[i], pattern, 0, found);
 }
 
-void hook_find_wake(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_wake(struct hooks *hooks, struct function_set *found)
 {
     struct function_set for_message = {.count = 0}, for_signal = {.count = 0};
 
@@ -151,7 +151,7 @@ void hook_find_wake(struct hooks *hooks, struct function_set *found)
             hooks_set_add(found, for_message.functions[i]);
 }
 
-void hook_find_wake_signal(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_wake_signal(struct hooks *hooks, struct function_set *found)
 {
     struct function_set for_signal = {.count = 0};
 
@@ -177,7 +177,7 @@ static bool ends_list(const struct store_match *match)
            flow_is_number(match->value, 0);
 }
 
-void hook_find_enqueue(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_enqueue(struct hooks *hooks, struct function_set *found)
 {
     uint64_t wake = hook_address(hooks, HOOK_WAKE);
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
@@ -239,12 +239,12 @@ static void find_dirty(struct hooks *hooks, bool nif, struct function_set *found
             hooks_set_add(found, called.functions[i]);
 }
 
-void hook_find_dirty_nif(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_dirty_nif(struct hooks *hooks, struct function_set *found)
 {
     find_dirty(hooks, true, found);
 }
 
-void hook_find_dirty_bif(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_dirty_bif(struct hooks *hooks, struct function_set *found)
 {
     find_dirty(hooks, false, found);
 }
@@ -271,7 +271,7 @@ static bool forgets_progress(const struct store_match *match)
            flow_is_number(match->value, -1);
 }
 
-void hook_find_aux_work(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_aux_work(struct hooks *hooks, struct function_set *found)
 {
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
     struct function_set called = {.count = 0};
@@ -290,7 +290,7 @@ static bool checks_io(const struct call_match *match)
     return argument_is_number(match, 1, INT64_MIN) && argument_is_number(match, 2, 0);
 }
 
-void hook_find_check_io(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_check_io(struct hooks *hooks, struct function_set *found)
 {
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
 
@@ -300,7 +300,7 @@ void hook_find_check_io(struct hooks *hooks, struct function_set *found)
 
 /* While a scheduler has nothing to run, it does other work and polls: scheduler_wait(&fcalls, esdp,
  * rq) (erl_process.c 25.2.3:9762, 27.3.4.1:9833, 29.1.1:9939). */
-void hook_find_scheduler_wait(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_scheduler_wait(struct hooks *hooks, struct function_set *found)
 {
     uint64_t schedule = hook_address(hooks, HOOK_SCHEDULE_OUT);
     uint64_t aux_work = hook_address(hooks, HOOK_AUX_WORK);
@@ -353,7 +353,7 @@ static void find_sweeps(struct hooks *hooks, enum hook collection, struct functi
         hooks_search_function(hooks, called.functions[i], sweeps_to_new_heap, 0, found);
 }
 
-void hook_find_full_sweep(struct hooks *hooks, struct function_set *found)
+void scheduling_hook_full_sweep(struct hooks *hooks, struct function_set *found)
 {
     struct function_set major = {.count = 0}, hibernate = {.count = 0};
 

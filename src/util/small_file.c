@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/small_file.h"
+#include "util/small_file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static int read_all(int fd, const char *path, struct buffer *content, struct err
 
 int small_file_read(const char *path, struct buffer *content, struct error *error)
 {
-    int fd = open_regular(path, error), result;
+    int fd = files_open_regular(path, error), result;
 
     if (fd < 0)
         return -1;

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "beam/live_slots.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "beam/process_table.h"
+#include "util/alloc.h"
+
+enum {
+    AHEAD_LEAST = 128, /* data of the queue that are read in advance */
+    AHEAD_MOST = 2048,
+    BATCH = 256,
+    /* A thread of the VM can be between taking the data and filling the slot while a complete look
+     * passes the slot. The next complete look finds that process. */
+    LOOKS = 64, /* from one complete look to the next */
+    /* For more processes than this part of the slots, the whole table is read faster. */
+    PART = 256,
+};
+
+struct live_slot {
+    uint64_t index;
+    bool is_new; /* its data have left the queue since the last look: it may still be empty */
+};
+
+/* What the VM takes the data of new processes from. */
+struct data_queue {
+    uint64_t data; /* address */
+    uint64_t invalid;
+    uint64_t cl_mask, cli_mask;
+    int32_t cl_shift, cli_shift;
+    uint32_t last; /* position of the data that were taken last */
+};
+
+struct live_slots {
+    struct vm *vm;
+    const struct pid_encoding *encoding;
+    struct live_slot *slots; /* in the order of the table */
+    size_t count, room;
+    uint32_t last;  /* position in the queue at the last look */
+    uint32_t ahead; /* number of data behind it that were read */
+    uint64_t data[AHEAD_MOST];
+    uint64_t invalid;
+    unsigned looks; /* left until the next complete look; 0: the next one is complete */
+    uint64_t complete_looks;
+    /* of the current complete look */
+    ptab_visit visit;
+    void *context;
+    bool has_ended; /* the callback ended it */
+};
+
+struct live_slots *live_slots_new(struct vm *vm, const struct pid_encoding *encoding)
+{
+    struct live_slots *live = xcalloc(1, sizeof(*live));
+
+    live->vm = vm;
+    live->encoding = encoding;
+    live->ahead = AHEAD_LEAST;
+    return live;
+}
+
+void live_slots_free(struct live_slots *live)
+{
+    if (!live)
+        return;
+    free(live->slots);
+    free(live);
+}
+
+uint64_t live_slots_complete_looks(const struct live_slots *live)
+{
+    return live->complete_looks;
+}
+
+static void add(struct live_slots *live, uint64_t index, bool is_new)
+{
+    live->slots = xgrow(live->slots, &live->room, live->count, sizeof(*live->slots));
+    live->slots[live->count++] = (struct live_slot){index, is_new};
+}
+
+/* ---- the queue ---- */
+
+/* False if this VM has no queue (+P legacy), or its fields are not known or can't be read. */
+static bool read_queue(struct vm *vm, struct data_queue *queue)
+{
+    const struct layout *layout = &vm->layout;
+    uint64_t root = vm->roots.proc_table;
+
+    return layout->ptab_aid_ix >= 0 && layout->ptab_free_id_data >= 0 &&
+           layout->ptab_invalid_data >= 0 && layout->ptab_dix_cl_mask >= 0 &&
+           layout->ptab_dix_cl_shift >= 0 && layout->ptab_dix_cli_mask >= 0 &&
+           layout->ptab_dix_cli_shift >= 0 &&
+           memory_read_u32(vm->memory, root + (uint64_t)layout->ptab_aid_ix, &queue->last) &&
+           memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_free_id_data, &queue->data) &&
+           memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_invalid_data,
+                           &queue->invalid) &&
+           ptab_read_mask(vm, root, layout->ptab_dix_cl_mask, &queue->cl_mask) &&
+           ptab_read_mask(vm, root, layout->ptab_dix_cli_mask, &queue->cli_mask) &&
+           ptab_read_shift(vm, root, layout->ptab_dix_cl_shift, &queue->cl_shift) &&
+           ptab_read_shift(vm, root, layout->ptab_dix_cli_shift, &queue->cli_shift) && queue->data;
+}
+
+/* The index of a position in the array of data (ix_to_free_id_data_ix(), erl_ptab.c). */
+static uint64_t place_of(const struct data_queue *queue, uint32_t position)
+{
+    return ((position & queue->cl_mask) << queue->cl_shift) +
+           (position >> queue->cli_shift & queue->cli_mask);
+}
+
+/* Read the data that the next processes will get. Data that can't be read count as invalid. */
+static void read_ahead(struct live_slots *live, const struct data_queue *queue)
+{
+    size_t size = live->encoding->wide ? sizeof(uint64_t) : sizeof(uint32_t);
+    struct memory_span spans[BATCH];
+
+    live->last = queue->last;
+    live->invalid = queue->invalid;
+    memset(live->data, 0, live->ahead * sizeof(*live->data));
+    for (uint32_t at = 0; at < live->ahead; at += BATCH) {
+        uint32_t some = live->ahead - at < BATCH ? live->ahead - at : BATCH;
+
+        for (uint32_t i = 0; i < some; i++)
+            spans[i] = (struct memory_span){
+                .address = queue->data + place_of(queue, queue->last + 1 + at + i) * size,
+                .buffer = &live->data[at + i],
+                .size = size,
+            };
+        memory_read_spans(live->vm->memory, spans, some);
+        for (uint32_t i = 0; i < some; i++)
+            if (!spans[i].is_read)
+                live->data[at + i] = live->invalid;
+    }
+}
+
+/* Add the slots of the data that have left the queue since the last look. False if they are not
+ * all known. */
+static bool add_started(struct live_slots *live, const struct data_queue *queue)
+{
+    uint32_t started = queue->last - live->last;
+
+    if (started > live->ahead)
+        return false;
+    for (uint32_t i = 0; i < started; i++) {
+        if (live->data[i] == live->invalid)
+            return false;
+        add(live, pid_encoding_index_of_data(live->encoding, live->data[i]), true);
+    }
+    return true;
+}
+
+/* Read twice as many data in advance as processes were started since the last look. */
+static void plan_ahead(struct live_slots *live, uint32_t started)
+{
+    uint64_t wanted = 2 * (uint64_t)started;
+
+    live->ahead = wanted < AHEAD_LEAST  ? AHEAD_LEAST
+                  : wanted > AHEAD_MOST ? AHEAD_MOST
+                                        : (uint32_t)wanted;
+}
+
+/* ---- looks ---- */
+
+static bool note(void *context, uint64_t index, uint64_t address)
+{
+    struct live_slots *live = context;
+
+    add(live, index, false);
+    live->has_ended = !live->visit(live->context, index, address);
+    return !live->has_ended;
+}
+
+static int look_at_all(struct live_slots *live, bool has_queue, ptab_visit visit, void *context,
+                       struct error *error)
+{
+    struct ptab table;
+    bool is_complete;
+    int result;
+
+    live->complete_looks++;
+    live->count = 0;
+    live->visit = visit;
+    live->context = context;
+    live->has_ended = false;
+    result = process_table_each(live->vm, note, live, error);
+    is_complete = !result && !live->has_ended &&
+                  ptab_read(live->vm, live->vm->roots.proc_table, &table) &&
+                  live->count < table.max / PART;
+    live->looks = has_queue && is_complete ? LOOKS : 0;
+    return result;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct live_slot *x = a, *y = b;
+
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Sort the slots, and keep one of those that were added twice. */
+static void sort(struct live_slots *live)
+{
+    size_t kept = 0;
+
+    if (live->count)
+        qsort(live->slots, live->count, sizeof(*live->slots), compare);
+    for (size_t i = 0; i < live->count; i++) {
+        if (kept && live->slots[kept - 1].index == live->slots[i].index)
+            live->slots[kept - 1].is_new |= live->slots[i].is_new;
+        else
+            live->slots[kept++] = live->slots[i];
+    }
+    live->count = kept;
+}
+
+/* Visit the processes in the known slots; forget the slots that are empty. */
+static int look_at_known(struct live_slots *live, ptab_visit visit, void *context,
+                         struct error *error)
+{
+    uint64_t values[BATCH];
+    struct memory_span spans[BATCH];
+    struct ptab table;
+    size_t kept = 0;
+    bool more = true;
+
+    if (!ptab_read(live->vm, live->vm->roots.proc_table, &table))
+        return ptab_unreadable(live->vm, "process", error);
+    for (size_t at = 0; at < live->count; at += BATCH) {
+        size_t some = live->count - at < BATCH ? live->count - at : BATCH;
+
+        for (size_t i = 0; i < some; i++)
+            spans[i] = (struct memory_span){table.slots + live->slots[at + i].index * 8, &values[i],
+                                            sizeof(values[i]), false};
+        memory_read_spans(live->vm->memory, spans, some);
+        for (size_t i = 0; i < some; i++) {
+            struct live_slot slot = live->slots[at + i];
+            bool is_used = slot.index < table.max && spans[i].is_read && values[i] &&
+                           values[i] != table.invalid;
+
+            if (is_used && more)
+                more = visit(context, slot.index, values[i]);
+            if (is_used || slot.is_new || !spans[i].is_read)
+                live->slots[kept++] = (struct live_slot){slot.index, false};
+        }
+    }
+    live->count = kept;
+    return 0;
+}
+
+int live_slots_each(struct live_slots *live, ptab_visit visit, void *context, struct error *error)
+{
+    struct data_queue queue;
+    bool has_queue = read_queue(live->vm, &queue);
+    bool is_known = has_queue && live->looks && add_started(live, &queue);
+
+    if (has_queue) {
+        plan_ahead(live, queue.last - live->last);
+        read_ahead(live, &queue);
+    }
+    if (!is_known)
+        return look_at_all(live, has_queue, visit, context, error);
+    live->looks--;
+    sort(live);
+    return look_at_known(live, visit, context, error);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/host_limit.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "budget/host_budget.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+struct host_limit {
+    pthread_mutex_t lock;
+    struct host_budget *budget;
+};
+
+struct host_limit *host_limit_new(double part)
+{
+    struct host_limit *limit = xcalloc(1, sizeof(*limit));
+
+    pthread_mutex_init(&limit->lock, NULL);
+    limit->budget =
+        host_budget_new(part, clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    return limit;
+}
+
+void host_limit_free(struct host_limit *limit)
+{
+    if (!limit)
+        return;
+    host_budget_free(limit->budget);
+    pthread_mutex_destroy(&limit->lock);
+    free(limit);
+}
+
+unsigned host_limit_join(struct host_limit *limit)
+{
+    unsigned member;
+
+    pthread_mutex_lock(&limit->lock);
+    member = host_budget_join(limit->budget);
+    pthread_mutex_unlock(&limit->lock);
+    return member;
+}
+
+void host_limit_leave(struct host_limit *limit, unsigned member)
+{
+    pthread_mutex_lock(&limit->lock);
+    host_budget_leave(limit->budget, member);
+    pthread_mutex_unlock(&limit->lock);
+}
+
+double host_limit_scale(struct host_limit *limit, unsigned member, double income)
+{
+    double scale;
+
+    pthread_mutex_lock(&limit->lock);
+    host_budget_own(limit->budget, clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    scale = host_budget_scale(limit->budget, member, income);
+    pthread_mutex_unlock(&limit->lock);
+    return scale;
+}

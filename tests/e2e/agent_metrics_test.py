@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""/metrics of the agent has the numbers of each VM, as the node itself counts them."""
+import json
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+import urllib.parse
+import urllib.request
+
+import beamflame
+import nodes
+from agent_http_test import free_port
+from agent_test import named
+
+INTERVAL = 2          # seconds of a recording
+OPEN = "application/openmetrics-text"
+SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+SERIES_MAX = 150      # of a node, without allocators and queues more than there can be
+PROMETHEUS = """
+scrape_configs:
+  - job_name: beamflame
+    scrape_interval: 1s
+    static_configs: [{targets: ['127.0.0.1:%d']}]
+"""
+
+
+def fetch(port, accept="*/*"):
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def parse(text):
+    """Return [(name, labels, value)]."""
+    found = [SAMPLE.match(line) for line in text.splitlines() if not line.startswith("#")]
+    return [(m[1], dict(LABEL.findall(m[2] or "")), float(m[3])) for m in found]
+
+
+class Numbers(beamflame.Profilers):
+    """The tests for each release."""
+
+    release = None
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        nodes.require(cls.release)
+        folder = beamflame.folder(cls.addClassCleanup)
+        cls.port = free_port()
+        config = folder / "agent.yaml"
+        config.write_text(f"record:\n  interval: {INTERVAL}\n  cpu: 99\n  budget: 5\n"
+                          f"  events: gc,alloc,sched,msg\nspool:\n  directory: {folder / 'spool'}\n"
+                          f"http:\n  listen: '127.0.0.1:{cls.port}'\n")
+        cls.name = f"numbers{cls.release}"
+        cls.node = nodes.Node(cls.release, "numbers", flags=named(cls.name))
+        cls.enterClassContext(cls.node)
+        cls.agent = beamflame.start("agent", "--config", config)
+        cls.addClassCleanup(cls.agent.communicate)
+        cls.addClassCleanup(cls.agent.send_signal, signal.SIGTERM)
+        cls.folder = folder
+        cls.wait(lambda: cls.values("node_atoms"))
+
+    @classmethod
+    def values(cls, name, **labels):
+        """Return the values of the node's series."""
+        try:
+            samples = parse(fetch(cls.port)[1])
+        except OSError:
+            return []
+        labels["service_name"] = cls.name
+        return [value for found, have, value in samples
+                if found == f"beamflame_{name}" and labels.items() <= have.items()]
+
+    @classmethod
+    def value(cls, name, **labels):
+        values = cls.values(name, **labels)
+        assert len(values) == 1, (name, labels, values)
+        return values[0]
+
+    @staticmethod
+    def wait(what, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not what():
+            assert time.monotonic() < deadline, "not in time"
+            time.sleep(0.2)
+
+    def await_reading(self):
+        """Wait until all numbers were read after now."""
+        now = time.time()
+        self.wait(lambda: self.value("node_read_timestamp_seconds") > now + 1, 240)
+
+    # ---- what the node says ----
+
+    def test_counts_and_limits_are_those_of_the_node(self):
+        """The node grows, and so do the numbers; at rest they are equal, but for the few processes
+        and atoms that the report itself makes."""
+        before = self.node.report()
+        for what in ("spawn", "atoms", "fill"):
+            self.node.tell(what)
+        self.await_reading()
+        said = self.node.report()
+        self.assertGreaterEqual(said["process_count"], before["process_count"] + 500)
+        for metric, fact, delta in (("processes", "process_count", 3), ("ports", "port_count", 0),
+                                    ("atoms", "atom_count", 100), ("ets_tables", "ets_tables", 0)):
+            self.assertAlmostEqual(self.value(f"node_{metric}"), said[fact], delta=delta,
+                                   msg=metric)
+        for metric, fact in (("processes_limit", "process_limit"), ("ports_limit", "port_limit"),
+                             ("atoms_limit", "atom_limit")):
+            self.assertEqual(self.value(f"node_{metric}"), said[fact], metric)
+        self.assertAlmostEqual(self.value("node_ets_bytes"), said["ets_bytes"],
+                               delta=0.01 * said["ets_bytes"])
+        self.assertGreater(self.value("node_ets_bytes"), before["ets_bytes"] + 50000 * 40)
+        self.assertEqual(self.value("node_schedulers", type="normal"), said["schedulers"])
+        self.assertGreater(self.value("node_allocator_carriers_bytes", allocator="ets_alloc"),
+                           50000 * 40)
+
+    def test_counters_lie_between_two_reports_of_the_node(self):
+        """What the VM counts itself is exact; it is at most some seconds old."""
+        first = self.node.report()
+        time.sleep(3)
+        counted = {name: self.value(f"node_{name}_total")
+                   for name in ("collections", "reclaimed_bytes", "reductions")}
+        last = self.node.report()
+        for name, fact in (("collections", "collections"), ("reclaimed_bytes", "reclaimed"),
+                           ("reductions", "reductions")):
+            self.assertGreaterEqual(counted[name], first[fact] * 0.99, name)
+            self.assertLessEqual(counted[name], last[fact] * 1.01, name)
+
+    # ---- queues ----
+
+    def test_growing_queue_has_the_name_and_length_of_its_process(self):
+        self.node.tell("queue")
+        self.await_reading()
+        first = self.value("node_message_queue_length", process="backlog", by="name")
+        self.assertEqual(first, self.node.report()["queue"])
+        self.node.tell("queue")
+        self.await_reading()
+        self.assertEqual(self.value("node_message_queue_length", process="backlog"), first + 1000)
+        self.assertGreaterEqual(self.value("node_queued_messages"), first + 1000 + 30 * 20)
+
+    def test_series_are_few_and_name_no_pid(self):
+        """30 processes with a queue and one initial call are one series."""
+        samples = [(name, labels) for name, labels, _ in parse(fetch(self.port)[1])
+                   if labels.get("service_name") == self.name]
+        queues = [labels for name, labels in samples if name.endswith("_message_queue_length")]
+        self.assertLessEqual(len(queues), 20)
+        self.assertEqual([q["by"] for q in queues if q["process"] == "numbers:rest/0"],
+                         ["initial_call"])
+        self.assertLessEqual(len(samples), SERIES_MAX)
+        self.assertEqual(len(samples), len({(n, *sorted(l.items())) for n, l in samples}))
+        self.assertNotRegex(json.dumps(samples), r"<\d+\.\d+\.\d+>")
+
+    # ---- estimates ----
+
+    def test_pauses_and_thread_times_add_up(self):
+        """The worker makes garbage: collections are counted, with pauses; the thread's times are
+        those of the kernel."""
+        self.await_reading()
+        before = (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
+                  sum(self.values("node_thread_seconds_total")),
+                  self.value("node_collections_total"))
+        self.await_reading()
+        after = (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
+                 sum(self.values("node_thread_seconds_total")),
+                 self.value("node_collections_total"))
+        pauses, cpu, threads, collections = (b - a for a, b in zip(before, after))
+        self.assertGreater(collections, 100)
+        self.assertAlmostEqual(pauses / collections, 1, delta=0.5)
+        self.assertAlmostEqual(threads / cpu, 1, delta=0.25)
+        self.assertEqual(self.value("node_gc_pause_seconds_bucket", le="+Inf"),
+                         self.value("node_gc_pause_seconds_count"))
+        self.assertGreater(self.value("node_thread_seconds_total", type="normal", state="gc"), 0)
+        self.assertGreater(self.value("node_run_queue_delay_seconds_count"), 0)
+        self.assertGreater(self.value("node_messages_received_total"), 0)
+
+    def test_counters_never_go_back(self):
+        """Across segments, in which estimates begin anew."""
+        before = {}
+        for _ in range(3 * INTERVAL):
+            now = {(name, *sorted(labels.items())): value
+                   for name, labels, value in parse(fetch(self.port)[1])
+                   if re.search("_(total|bucket|count|sum)$", name)
+                   and labels.get("service_name", self.name) == self.name}
+            for key in before.keys() & now.keys():
+                self.assertGreaterEqual(now[key], before[key], key)
+            before = now
+            time.sleep(1)
+
+    # ---- Prometheus ----
+
+    def test_both_formats_are_valid(self):
+        kind, text = fetch(self.port)
+        self.assertEqual(kind, "text/plain; version=0.0.4; charset=utf-8")
+        self.assertNotIn("# EOF", text)
+        kind, opened = fetch(self.port, f"{OPEN};version=1.0.0;q=0.5,text/plain;q=0.1")
+        self.assertEqual(kind, f"{OPEN}; version=1.0.0; charset=utf-8")
+        self.assertTrue(opened.endswith("\n# EOF\n"))
+        self.assertIn("# TYPE beamflame_samples counter\n", opened)
+        self.assertIn("\nbeamflame_samples_total ", opened)
+        families = re.findall(r"^# TYPE (\S+)", opened, re.M)
+        self.assertEqual(len(families), len(set(families)))
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True,
+                                 capture_output=True, check=False)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
+    def test_prometheus_scrapes_and_answers(self):
+        """Prometheus reads OpenMetrics, and has the node's series with all labels."""
+        if not shutil.which("prometheus"):
+            self.skipTest("prometheus is not installed")
+        port, config = free_port(), self.folder / "prometheus.yaml"
+        config.write_text(PROMETHEUS % self.port)
+        prometheus = subprocess.Popen(
+            ["prometheus", f"--config.file={config}", f"--web.listen-address=127.0.0.1:{port}",
+             f"--storage.tsdb.path={self.folder / 'tsdb'}"], stderr=subprocess.DEVNULL)
+        self.addCleanup(prometheus.wait)
+        self.addCleanup(prometheus.kill)
+        query = urllib.parse.quote(f'beamflame_node_processes{{service_name="{self.name}"}}'
+                                   " / on (instance, service_name, node) beamflame_node_processes_limit")
+
+        def answer():
+            try:
+                with urllib.request.urlopen(
+                        f"http://127.0.0.1:{port}/api/v1/query?query={query}", timeout=10) as got:
+                    return json.load(got)["data"]["result"]
+            except OSError:
+                return []
+
+        self.wait(answer)
+        [result] = answer()
+        self.assertGreater(float(result["value"][1]), 0)
+        self.assertLess(float(result["value"][1]), 0.1)
+
+
+class Numbers25(Numbers, unittest.TestCase):
+    release = 25
+
+
+class Numbers27(Numbers, unittest.TestCase):
+    release = 27
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of real applications add up to the totals of their events, in each output."""
+import json
+import threading
+import time
+import unittest
+
+import amqp
+import applications
+import applications_test
+import beamflame
+from totals_test import EVENTS, LISTED, sums_of
+
+WARM_UP = 2  # seconds
+LEAST, MOST = 0.98, 1.02
+SHOWN = {1: 4, 100: 8}  # by budget: values, at least, that samples have
+
+
+class Totals(unittest.TestCase):
+    def totals(self, node, budget):
+        """Return a recording of 4 s, and {(event, value): total}."""
+        out = beamflame.folder(self.addCleanup) / "x.bfr"
+        beamflame.record("-q", "-p", node.pid, "-d", 4, "--budget", budget, "-e",
+                         ",".join(("cpu", "wall", *EVENTS)), "-o", out, "--stats",
+                         out.with_suffix(".stats"))
+        events = json.loads(out.with_suffix(".stats").read_text("utf-8"))["events"]
+        return out, {(event, value): of["sum"] for event in EVENTS
+                     for value, of in events[event]["values"].items()
+                     if (event, value) not in LISTED}
+
+    def check(self, node):
+        """Values that no sample has can't be shown. Sums are whole, so small ones are off by 1."""
+        for budget, least in SHOWN.items():
+            with self.subTest(budget=budget):
+                path, totals = self.totals(node, budget)
+                sums = sums_of(path)
+                shown = {key: total for key, total in totals.items() if total and sums[key]}
+                self.assertGreaterEqual(len(shown), least, totals)
+                for (event, value), total in shown.items():
+                    folded = sum(beamflame.folded(path, "-e", event, "--weight", value,
+                                                  "--idle").values())
+                    for found in (sums[event, value], folded):
+                        self.assertGreaterEqual(found, LEAST * total - 2, (event, value))
+                        self.assertLessEqual(found, MOST * total + 2, (event, value))
+
+    def test_rabbitmq(self):
+        beamflame.require()
+        node = applications.RabbitMQ()
+        self.addCleanup(node.kill)
+        publisher, consumer = amqp.Channel(node.port, "shop"), amqp.Channel(node.port, "billing")
+        stop = threading.Event()
+        publisher.declare("orders")
+        consumer.consume("orders", most=20)
+
+        def work():
+            while not stop.wait(0.005):
+                publisher.publish("orders", b"x" * 1000)
+                consumer.acknowledge(consumer.receive())
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            time.sleep(WARM_UP)
+            self.check(node)
+        finally:
+            stop.set()
+            thread.join()
+            publisher.close()
+            consumer.close()
+
+    def test_elixir(self):
+        beamflame.require()
+        node = applications.Elixir(applications_test.SHOP)
+        self.addCleanup(node.kill)
+        time.sleep(WARM_UP)
+        self.check(node)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VMs that start while all VMs are recorded: how soon they have samples, and that what runs in the
+same OS process later is recorded too."""
+import os
+import re
+import signal
+import statistics
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+import reuse_test
+
+STARTS = 5
+SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
+BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."
+
+
+def arguments(*flags):
+    return ["erl", "-noshell", "+S", "1", *flags, "-eval", BUSY]
+
+
+def named(name):
+    return arguments("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
+
+
+class Discovery(beamflame.Profilers, unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(25)
+        self.out = beamflame.folder(self.addCleanup)
+
+    def begin(self, rules=""):
+        """Start the agent; return when it records."""
+        config = self.out / "agent.yaml"
+        config.write_text("record:\n  cpu: 99\n  interval: 1h\n  events: ''\n"
+                          f"spool:\n  directory: {self.out / 'spool'}\n{rules}")
+        self.agent = self.start("agent", "--config", config)
+        deadline = time.monotonic() + 60
+        while not list(self.out.glob("spool/*.part")):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.1)
+
+    def run_vm(self, command):
+        """Run a VM until it is killed. Return its process and the time of its start."""
+        began = time.monotonic()
+        vm = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(vm.wait)
+        self.addCleanup(vm.kill)
+        return vm, began
+
+    def let_work(self, vm):
+        """Wait until a VM has used a second of CPU time: the CPUs may be busy."""
+        stat = Path(f"/proc/{vm.pid}/stat")
+        deadline = time.monotonic() + 60
+        while int(stat.read_text().rpartition(")")[2].split()[11]) < os.sysconf("SC_CLK_TCK"):
+            self.assertLess(time.monotonic(), deadline, "the VM does not run")
+            time.sleep(0.1)
+
+    def samples(self):
+        """End the agent; return the times of the CPU samples of each VM."""
+        self.agent.send_signal(signal.SIGTERM)
+        code, said = self.ended(self.agent)
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("skipped", said)
+        out = self.out / "samples.perf"
+        beamflame.run("report", *self.out.glob("spool/*.bfr"), "--event", "cpu", "-o", out,
+                      check=True)
+        times = {}
+        for pid, when in SAMPLE.findall(out.read_text()):
+            times.setdefault(int(pid), []).append(float(when))
+        return times
+
+    def test_new_vms_have_samples_within_a_second(self):
+        """The median of five starts, from the start of the script erl on. A single start may be
+        late where others use the CPUs: the VM itself then starts late."""
+        self.begin()
+        starts = {}
+        for _ in range(STARTS):
+            vm, began = self.run_vm(arguments())
+            starts[vm.pid] = began
+            time.sleep(3)
+            vm.kill()
+            vm.wait()
+        times = self.samples()
+        self.assertLessEqual(set(starts), set(times))
+        late = [min(times[pid]) - began for pid, began in starts.items()]
+        self.assertLess(statistics.median(late), 1, late)
+
+    def test_vm_with_the_pid_of_a_vm_that_just_ended_has_samples(self):
+        """The second VM begins before the end of the first one is noticed."""
+        self.begin()
+        first, _ = self.run_vm(arguments())
+        self.let_work(first)
+        first.kill()
+        first.wait()
+        began = time.monotonic()
+        second = reuse_test.start_with_pid(first.pid, arguments())
+        self.addCleanup(second.wait)
+        self.addCleanup(second.kill)
+        self.let_work(second)
+        ended = time.monotonic()
+        times = self.samples()[first.pid]
+        self.assertLess(min(times), began)
+        self.assertGreater(max(times), ended - 1)
+
+    def test_first_rule_that_matches_a_node_decides(self):
+        """VMs that run before the agent, and those that start later, follow the rules alike."""
+        old = {name: self.run_vm(named(name))[0] for name in ("shop1", "shop2", "till")}
+        for vm in old.values():
+            self.let_work(vm)
+        self.begin("rules:\n  - {node: 'shop1@*', profile: false}\n"
+                   "  - {node: 'shop*', profile: true}\n  - {profile: false}\n")
+        new = {name: self.run_vm(named(name))[0] for name in ("shop1", "shop2", "till")}
+        for vm in (*new.values(), *old.values()):
+            self.let_work(vm)
+        time.sleep(3)
+        times = self.samples()
+        for vms in (old, new):
+            self.assertEqual({name for name, vm in vms.items() if vm.pid in times}, {"shop2"})
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Outputs on a file server that falls silent (FUSE) at any moment: commands end in time and say so,
+and a recording is kept. Outputs on a server that answers are complete."""
+import os
+import re
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+import beamflame
+import nodes
+from beamflame import DONE, FAILED
+from hostile_test import patience
+
+SERVER = nodes.ROOT / "tests" / "tools" / "silent_folder.py"
+SILENT = "its file server does not answer"
+SECONDS = 4  # that a command may take beyond its work
+CALLS = ("create", "write", "flush", "rename")
+
+
+class ServedFolder:
+    """Mixin for unittest.TestCase: a folder on a file server."""
+
+    def setUp(self):
+        if os.geteuid() != 0 or not os.path.exists("/dev/fuse"):
+            self.skipTest("needs root and FUSE")
+        self.folder = beamflame.folder(self.addCleanup)
+        self.temporary = self.folder / "temporary"
+        self.temporary.mkdir()
+
+    def serve(self, *stall):
+        """Start a server; return its folder."""
+        mount = beamflame.folder(self.addCleanup)
+        self.server = subprocess.Popen([sys.executable, SERVER, mount, *map(str, stall)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(subprocess.run, ["umount", "-l", mount], check=True)
+        self.addCleanup(self.server.communicate)
+        self.assertEqual(self.server.stdout.readline(), b"ready\n")
+        return mount
+
+    def stall(self):
+        self.server.stdin.write(b"stall\n")
+        self.server.stdin.flush()
+        self.assertEqual(self.server.stdout.readline(), b"stalls\n")
+
+    def run_in_time(self, *arguments, seconds=0):
+        """Run beamflame, which ends in time, and so do all who could print to its terminal."""
+        began = time.monotonic()
+        done = beamflame.run(*arguments, timeout=60,
+                             env=dict(os.environ, TMPDIR=str(self.temporary)))
+        self.assertLess(time.monotonic() - began, seconds + SECONDS * patience())
+        return done
+
+    def check_silent(self, done, path):
+        self.assertEqual(done.returncode, FAILED, done.stderr)
+        self.assertIn(f"can't write {path}: {SILENT}", done.stderr)
+
+
+class Reports(ServedFolder, unittest.TestCase):
+    def setUp(self):
+        super().setUp()
+        self.input = self.folder / "in.folded"
+        self.input.write_text("".join(f"a;b{i};c{i % 7} {i}\n" for i in range(1, 20000)))
+
+    def test_outputs_on_a_server_that_answers_are_complete(self):
+        """Also one that replaces another, and one for each event."""
+        served = self.serve()
+        (served / "x.folded").write_text("old")
+        for name in ("x.folded", "x.svg", "x.folded.gz"):
+            with self.subTest(name):
+                done = self.run_in_time("report", self.input, "-q", "-o", served / name,
+                                        "-o", self.folder / name)
+                self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+                self.assertEqual((served / name).read_bytes(), (self.folder / name).read_bytes())
+        self.assertEqual((served / "x.svg").stat().st_mode & 0o777, 0o644)
+
+    def test_server_that_is_silent_from_the_start(self):
+        served = self.serve()
+        self.stall()
+        path = served / "x.svg"
+        self.check_silent(self.run_in_time("report", self.input, "-o", path), path)
+
+    def test_server_that_falls_silent_at_each_call(self):
+        """When the folder is tried, and when the file is created, written, closed and renamed."""
+        for call, count in ((call, count) for call in CALLS for count in (0, 1)):
+            with self.subTest(call=call, count=count):
+                served = self.serve(call, count)
+                path, other = served / "x.svg", self.folder / f"{call}{count}.svg"
+                done = self.run_in_time("report", self.input, "-o", other, "-o", path)
+                if done.returncode != DONE:  # there may be fewer such calls
+                    self.check_silent(done, path)
+                self.assertEqual(done.returncode == DONE, call == "rename" and count == 1)
+
+
+class Recordings(ServedFolder, unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = nodes.Node(25, "request")
+        cls.addClassCleanup(cls.node.kill)
+
+    def record(self, *options, seconds=1):
+        return self.run_in_time("-p", self.node.pid, "-F", 199, "-q", "-d", seconds, *options,
+                                seconds=seconds + 1)
+
+    def test_recording_on_a_server_that_answers(self):
+        served = self.serve()
+        done = self.record("-o", served / "x.bfr", "-o", served / "x.svg")
+        self.assertEqual(done.returncode, DONE, done.stderr)
+        local = self.folder / "x.bfr"
+        local.write_bytes((served / "x.bfr").read_bytes())
+        self.assertGreater(sum(beamflame.folded(local).values()), 20)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_server_that_is_silent_from_the_start(self):
+        """Nothing is recorded in vain."""
+        served = self.serve()
+        self.stall()
+        self.check_silent(self.record("-o", served / "x.bfr", seconds=30), served / "x.bfr")
+
+    def test_recording_is_kept_if_the_server_falls_silent(self):
+        """While the outputs are written; the message says where the recording is, which is
+        complete."""
+        for suffix in ("bfr", "svg"):
+            with self.subTest(suffix):
+                served = self.serve("create", 1)
+                done = self.record("-o", served / f"x.{suffix}")
+                self.check_silent(done, served / f"x.{suffix}")
+                kept, = re.findall(r"the recording is kept in (\S+?);", done.stderr)
+                self.assertEqual(Path(kept).parent, self.temporary)
+                self.assertGreater(sum(beamflame.folded(kept).values()), 20)
+
+    def test_segments_on_a_server_that_is_silent_from_the_start(self):
+        served = self.serve()
+        self.stall()
+        self.check_silent(self.record("--loop", 1, "-o", served / "x.bfr"), served / "x.bfr")
+
+
+if __name__ == "__main__":
+    unittest.main()

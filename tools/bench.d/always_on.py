@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cost of the agent with its default configuration: for the host, and on the wire."""
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import beamflame
+import nodes
+from figures import Figure
+from recording import folder, kill, wait_for
+
+STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
+SETTLED = 45  # seconds until code was read and the first recordings were sent
+TICK = 1 / os.sysconf("SC_CLK_TCK")
+BUSY, IDLE = "clients=1", "clients=0"
+
+
+@contextmanager
+def service(out):
+    """Run a service that takes all profiles; yield its URL."""
+    process = subprocess.Popen([sys.executable, STUB, "--port", "0", "--dir", out, "--mode",
+                                "unchecked"], stdout=subprocess.PIPE, text=True)
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        kill(process)
+        process.stdout.close()
+
+
+@contextmanager
+def agent(out, url):
+    """Run the agent with its defaults, apart from where things are."""
+    config = out / "agent.yaml"
+    config.write_text(f"spool:\n  directory: {out / 'spool'}\n"
+                      f"push:\n  - protocol: pyroscope\n    url: {url}\n")
+    with open(out / "said", "wb") as said:
+        process = subprocess.Popen([beamflame.BINARY, "agent", "--config", config],
+                                   stdout=said, stderr=said)
+    try:
+        yield process
+        if process.poll() is not None:
+            raise RuntimeError(f"the agent ended: {(out / 'said').read_text()}")
+    finally:
+        kill(process)
+
+
+def family(pid):
+    """Return the living processes of the agent."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rsplit(")", 1)[1].split()[1])
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    found = [pid]
+    for member in found:
+        found += [child for child, parent in parents.items() if parent == member]
+    return found
+
+
+def cpu_seconds(pid):
+    """Return the CPU time of the agent, and of its children as far as they live or were waited
+    for."""
+    total = 0
+    for member in family(pid):
+        try:
+            fields = Path(f"/proc/{member}/stat").read_text().rsplit(")", 1)[1].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        total += sum(map(int, fields[11:15])) * TICK
+    return total
+
+
+def memory_mb(pid):
+    """Return the proportional set size of all processes of the agent."""
+    total = 0
+    for member in family(pid):
+        try:
+            lines = Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return total / 1024
+
+
+def accepted(out):
+    """Return the requests that the service has accepted."""
+    path = out / "requests.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def cost(name, busy, idle, options, release, most_cpu, most_memory):
+    """Measure the agent beside nodes that serve requests, and nodes that do nothing."""
+    with ExitStack() as stack:
+        out = stack.enter_context(folder())
+        for count, load in ((busy, BUSY), (idle, IDLE)):
+            for _ in range(count):
+                stack.enter_context(nodes.Node(release, "request", load))
+        taken = out / "taken"
+        taken.mkdir()
+        process = stack.enter_context(agent(out, stack.enter_context(service(taken))))
+        wait_for(lambda: accepted(taken), "request", SETTLED)
+        time.sleep(SETTLED)
+        seen, cpu, began = len(accepted(taken)), cpu_seconds(process.pid), time.monotonic()
+        memory = 0
+        for _ in range(options.long):
+            time.sleep(1)
+            memory = max(memory, memory_mb(process.pid))
+        seconds = time.monotonic() - began
+        cpu = cpu_seconds(process.pid) - cpu
+        sent = sum(request["bytes"] for request in accepted(taken)[seen:])
+    yield Figure(f"{name}: CPU of the agent, % of a core", 100 * cpu / seconds, "{:.2f}",
+                 most=most_cpu)
+    yield Figure(f"{name}: memory of the agent (PSS), MB", memory, "{:.1f}", most=most_memory)
+    yield Figure(f"{name}: sent for each node and minute, kB",
+                 sent / (busy + idle) / seconds * 60 / 1000, "{:.1f}",
+                 most=100)
+
+
+def always_on(release, options):
+    yield from cost("4 busy nodes", 4, 0, options, release, 0.5, 60)
+
+
+def fleet(release, options):
+    yield from cost("20 busy and 200 idle nodes", 20, 200, options, release, 2, 200)
