@@ -86,7 +86,7 @@ class Scheduling:
         event, _, said, recording = self.record("dirty")
         slices = event["histograms"]["slice, dirty"]["buckets"]
         long = sum(count for low, count in slices if low >= 8e6)
-        self.assertGreaterEqual(long, said["calls"])
+        self.assertGreaterEqual(long, said["calls"], event)
         self.assertLess(long, 1.5 * said["calls"], "others that wait for a CPU are few")
         self.assertGreaterEqual(event["histograms"]["run-queue delay, dirty"]["count"],
                                 said["calls"])
