@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "output/html/page_files.h"
+#include "output/html/html_internal.h"
 #include "util/cursor.h"
 #include "util/encode.h"
 

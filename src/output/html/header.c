@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/html/header.h"
+#include "output/html/html_internal.h"
 
 #include "output/summary/cpu_account.h"
 #include "output/json/json.h"

@@ -60,11 +60,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "output/html/columns.h"
-#include "output/html/page_files.h"
-#include "output/html/header.h"
-#include "output/html/samples.h"
-#include "output/html/tables.h"
+#include "output/html/html_internal.h"
 #include "output/json/json.h"
 #include "util/alloc.h"
 #include "util/encode.h"

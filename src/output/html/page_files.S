@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of the page as bytes in the program, and a table of them: struct html_file in
- * page_files.h. The Makefile writes html_files.inc, with a line `file "web/NAME"` for each. */
+ * html_internal.h. The Makefile writes html_files.inc, with a line `file "web/NAME"` for each. */
 	.macro file path
 	.section .rodata
 path\@:	.asciz "\path"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/html/sample_rows.h"
+#include "output/html/html_internal.h"
 
 #include <stdlib.h>
 

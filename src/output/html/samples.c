@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/html/samples.h"
+#include "output/html/html_internal.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/html/tables.h"
+#include "output/html/html_internal.h"
 
 #include "util/intern.h"
 
