@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/summary/long_schedules.h"
+#include "output/summary/summary_internal.h"
 #include "profile/events.h"
 
 enum { MS = 1000000 };

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "output/summary/microstate_table.h"
+#include "output/summary/summary_internal.h"
 #include "profile/events.h"
 #include "profile/microstates.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/summary/long_schedules.h"
+#include "output/summary/summary_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/summary/run_queues.h"
+#include "output/summary/summary_internal.h"
 
 #include "output/number_text.h"
 #include "profile/events.h"

@@ -7,14 +7,12 @@
 #include "output/idle.h"
 #include "output/number_text.h"
 #include "output/summary/cpu_account.h"
-#include "output/summary/microstate_table.h"
-#include "output/summary/node_table.h"
-#include "output/summary/summary.h"
+#include "output/summary/summary_internal.h"
 #include "output/summary/summary_text.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
-#include "util/number.h"
 #include "util/buffer.h"
+#include "util/number.h"
 
 struct summary {
     FILE *file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/summary/summary.h"
+#include "output/summary/summary_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
