@@ -2,7 +2,7 @@
 /* OpenTelemetry's profiles, read back with the code generated from their schema. */
 #include "small_output.h"
 
-#include "output/protobuf/otlp_dictionary.h"
+#include "output/protobuf/protobuf_internal.h"
 #include "util/buffer.h"
 
 static const OTLP(ProfilesDictionary) * dictionary;

@@ -2,8 +2,7 @@
 #include "small_output.h"
 
 #include "output/frame_tree.h"
-#include "output/svg/frame_layout.h"
-#include "output/svg/style.h"
+#include "output/svg/svg_internal.h"
 
 static const struct view_options by_name = {.grouping = {{GROUP_NAME}}};
 

@@ -11,8 +11,7 @@
 #include <string.h>
 
 #include "output/idle.h"
-#include "output/protobuf/otlp_dictionary.h"
-#include "output/protobuf/otlp_resource.h"
+#include "output/protobuf/protobuf_internal.h"
 #include "output/protobuf/wire_types.h"
 #include "profile/events.h"
 #include "util/alloc.h"

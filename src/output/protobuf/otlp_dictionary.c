@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/protobuf/otlp_dictionary.h"
+#include "output/protobuf/protobuf_internal.h"
 
 #include <endian.h>
 #include <stdlib.h>

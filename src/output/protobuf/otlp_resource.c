@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/protobuf/otlp_resource.h"
+#include "output/protobuf/protobuf_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "arch/cpu.h"
-#include "output/protobuf/otlp_dictionary.h"
 #include "output/protobuf/wire_types.h"
 #include "util/alloc.h"
 #include "util/attribute_list.h"

@@ -2,7 +2,7 @@
 /*
  * pprof's format (proto/pprof), for `go tool pprof` and services that accept it: stacks, with
  * labels that say who ran. It is written message by message, because all its large parts are
- * repeated fields (output/protobuf/protobuf_file.h).
+ * repeated fields (output/protobuf/protobuf_internal.h).
  */
 #include "output/summary/cpu_account.h"
 #include "output/formats.h"
@@ -12,7 +12,7 @@
 
 #include "output/code_table.h"
 #include "output/idle.h"
-#include "output/protobuf/protobuf_file.h"
+#include "output/protobuf/protobuf_internal.h"
 #include "output/protobuf/wire_types.h"
 #include "output/summary/summary_text.h"
 #include "pprof/profile.pb-c.h"

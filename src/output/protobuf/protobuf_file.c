@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/protobuf/protobuf_file.h"
+#include "output/protobuf/protobuf_internal.h"
 
 #include "util/buffer.h"
 

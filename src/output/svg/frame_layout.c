@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/svg/frame_layout.h"
+#include "output/svg/svg_internal.h"
 
 #include <stdlib.h>
 

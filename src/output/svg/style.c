@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/svg/style.h"
+#include "output/svg/svg_internal.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,14 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
+/* What the files of this folder share: messages of Protocol Buffers, and parts of those of
+ * OpenTelemetry. */
+#pragma once
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdio.h>
+
+#include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
+#include "output/code_table.h"
+#include "output/output.h"
+
+/* ---- protobuf_file.c ---- */
+
+/*
+ * Messages of Protocol Buffers that are never in memory as a whole. A message is written in parts,
+ * which are messages of the same type. Such parts, one after the other, are read as one message: it
+ * has the repeated fields of all parts, and the last value of every other field.
+ */
+
+/* Where parts go. A write error sets the file's error flag. */
+struct protobuf {
+    FILE *file;  /* NULL: bytes are only counted */
+    size_t size; /* bytes so far */
+};
+
+/* Write a part of the current message. */
+void protobuf_put(struct protobuf *out, const ProtobufCMessage *part);
+
+/* Write a nested message as field `name` of the current message, whose type is `of`. `write` puts
+ * the parts of the nested message. It is called several times, because the size of a message comes
+ * before it, and must put the same bytes each time. */
+void protobuf_nested(struct protobuf *out, const ProtobufCMessageDescriptor *of, const char *name,
+                     void (*write)(struct protobuf *out, void *context), void *context);
+
+/* ---- otlp_dictionary.c ---- */
+
 /*
  * The dictionary of an OpenTelemetry ProfilesData: tables that its samples refer to by index.
  * Element 0 of each table is "none". Functions that add an element return its index.
  */
-#pragma once
-
-#include "output/code_table.h"
-#include "output/protobuf/protobuf_file.h"
-
-#include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 
 #define OTLP(type)             Opentelemetry__Proto__Profiles__V1development__##type
 #define OTLP_INIT(type)        OPENTELEMETRY__PROTO__PROFILES__V1DEVELOPMENT__##type##__INIT
@@ -44,3 +74,11 @@ int32_t otlp_dictionary_stack(struct otlp_dictionary *dictionary, const struct v
 
 /* Write the parts of a ProfilesDictionary; `context` is a struct otlp_dictionary. */
 void otlp_dictionary_write(struct protobuf *out, void *context);
+
+/* ---- otlp_resource.c ---- */
+
+/* The resource of OpenTelemetry's profiles: the VM that they are of, and its host. */
+
+/* Write the resource as a part of a ResourceProfiles. `target` is 0 for samples of no VM. */
+void otlp_resource_write(struct protobuf *out, const struct output_source *source,
+                         target_id target);
