@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The sections of a dump: each is written by a file for text and a file for JSON. */
+/* The sections of a dump: a file writes each as text and as JSON. */
 #pragma once
 
 #include <stdio.h>

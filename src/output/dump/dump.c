@@ -1,6 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/dump/sections.h"
 #include "output/dump/writers.h"
+
+#include "output/dump/sections.h"
+#include "output/summary/summary_text.h"
+
+static void (*const text_writers[DUMP_SECTIONS])(FILE *file, const struct dump *dump) = {
+    [DUMP_PROCESSES] = dump_processes_text,
+    [DUMP_TABLES] = dump_tables_text,
+    [DUMP_MEMORY] = dump_memory_text,
+    [DUMP_PORTS] = dump_ports_text,
+};
+
+void dump_write_text(FILE *file, const struct dump *dump)
+{
+    struct buffer target = {0};
+    const char *separator = "";
+
+    summary_text_of_target(dump->profile, dump->target, &target);
+    fprintf(file, "%.*s\n", (int)target.size, target.data);
+    buffer_free(&target);
+    for (int section = 0; section < DUMP_SECTIONS; section++) {
+        if (!dump_has(dump, (enum dump_section)section))
+            continue;
+        fputs(separator, file);
+        text_writers[section](file, dump);
+        separator = "\n";
+    }
+}
 
 static void put_core(struct json *json, const struct dump *dump)
 {
@@ -51,7 +77,7 @@ void dump_owner_json(struct json *json, const struct profile *profile, process_i
     json_close(json, '}');
 }
 
-static void (*const writers[DUMP_SECTIONS])(struct json *json, const struct dump *dump) = {
+static void (*const json_writers[DUMP_SECTIONS])(struct json *json, const struct dump *dump) = {
     [DUMP_PROCESSES] = dump_processes_json,
     [DUMP_TABLES] = dump_tables_json,
     [DUMP_MEMORY] = dump_memory_json,
@@ -66,7 +92,7 @@ void dump_write_json(FILE *file, const struct dump *dump)
     put_target(&json, dump);
     for (int section = 0; section < DUMP_SECTIONS; section++)
         if (dump_has(dump, (enum dump_section)section))
-            writers[section](&json, dump);
+            json_writers[section](&json, dump);
     json_close(&json, '}');
     putc('\n', file);
 }
