@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reads folded stacks: "root;...;leaf COUNT". They have no time, so all samples are at 0. */
-#include "input/readers.h"
+#include "input/input_internal.h"
 
 #include <stdlib.h>
 
-#include "input/import.h"
-#include "input/perf_stack.h"
-#include "input/input_text.h"
+#include "input/perf_internal.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"

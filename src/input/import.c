@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/import.h"
+#include "input/input_internal.h"
 
 #include <unistd.h>
 

@@ -10,16 +10,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "input/perf_line.h"
-#include "input/readers.h"
+#include "input/input_internal.h"
+#include "input/perf_internal.h"
 #include "os/patient_file.h"
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/disk_room.h"
-#include "util/log.h"
 #include "util/files.h"
+#include "util/log.h"
 
 /* The time that a program has to open a pipe. */
 static const uint64_t WRITER_NS = 2000000000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/input_text.h"
+#include "input/input_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/perf_header.h"
+#include "input/perf_internal.h"
 
 #include "util/buffer.h"
 #include "util/encode.h"

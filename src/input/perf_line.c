@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/perf_line.h"
+#include "input/perf_internal.h"
 
-#include "input/readers.h"
+#include "input/input_internal.h"
 
 static const char NO_EVENT[] =
     "this is not the first line of an event (COMM PID [CPU] TIME: EVENT:)";

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/perf_stack.h"
+#include "input/perf_internal.h"
 
 #include <stdlib.h>
 
-#include "input/perf_line.h"
-#include "input/input_text.h"
+#include "input/input_internal.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/encode.h"

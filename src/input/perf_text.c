@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/readers.h"
+#include "input/input_internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "input/import.h"
-#include "input/perf_header.h"
-#include "input/perf_line.h"
-#include "input/perf_stack.h"
-#include "input/input_text.h"
+#include "input/perf_internal.h"
 #include "profile/events.h"
 #include "recording/reorder.h"
 #include "util/alloc.h"

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads a text file by lines. Decompresses gzip on the way. */
+/* Readers of text formats, and what they share. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/profile.h"
+#include "recording/recording.h"
 #include "util/error.h"
 #include "util/span.h"
+
+/* ---- input_text.c ---- */
+
+/* Reads a text file by lines. Decompresses gzip on the way. */
 
 /* The longest line, or run of lines that are kept together, bytes. */
 #define TEXT_MAX ((size_t)16 << 20)
@@ -58,3 +64,56 @@ uint32_t input_text_cache_get(const struct text_cache *cache, uint32_t kind, str
 /* Add the number of a text that has none yet. */
 void input_text_cache_put(struct text_cache *cache, uint32_t kind, struct span text,
                           uint32_t value);
+
+/* ---- import.c ---- */
+
+/* Makes a recording from another file, in an unnamed file, one sample at a time. */
+
+struct import {
+    struct profile *profile;
+    struct recording_header header;  /* its texts belong to the profile */
+    bool has_start;                  /* in the header; else the first sample sets it */
+    struct recording_totals totals;  /* import_sample() counts `samples` and sets the end */
+    struct recording_writer *writer; /* NULL: no sample yet */
+    const char *directory;
+    const char *name; /* for messages */
+};
+
+/* The unnamed file is made in `directory`. Messages contain `name`. Both are borrowed. */
+struct import import_new(const char *directory, const char *name);
+void import_free(struct import *import);
+
+/* A text for the header. It belongs to the profile. */
+const char *import_text(struct import *import, struct span text);
+
+/* Count the frames of a sample's stack, which is at this line of the text. Return -1 with error if
+ * a stack may not have so many. */
+int import_frames(struct import *import, const struct input_text *text, uint64_t frames,
+                  struct error *error);
+
+/* Add a sample. `bytes`: of the file, that were read so far; a small file must not unpack to a huge
+ * profile. */
+int import_sample(struct import *import, const struct sample *sample, uint64_t bytes,
+                  struct error *error);
+
+/* Returns a descriptor that reads the recording, or -1 with error. */
+int import_finish(struct import *import, struct error *error);
+
+/*
+ * The readers of text formats. Each reads a text from its first line on into a recording in an
+ * unnamed file in `directory`. Each returns the descriptor of that file, or -1 with error. Bad text
+ * is an error that names the line.
+ */
+
+/* The largest count of a line. A sum over as many lines as there can be does not overflow. */
+#define WEIGHT_MOST ((uint64_t)1 << 53)
+
+/* perf-script text: of perf, of beamflame (output/perf.c) and of flame_prof
+ * (output/flame_prof.h). */
+int perf_text_import(struct input_text *text, const char *directory, struct error *error);
+
+/* Folded stacks. */
+int folded_text_import(struct input_text *text, const char *directory, struct error *error);
+
+/* True if the line could be a folded stack. */
+bool folded_text_line(struct span line);
