@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/chunks.h"
+#include "recording/recording_internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

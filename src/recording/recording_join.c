@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profile/profile_remap.h"
 #include "profile/events.h"
-#include "recording/join_header.h"
+#include "profile/profile_remap.h"
+#include "recording/recording_internal.h"
 #include "recording/summary_join.h"
 #include "util/alloc.h"
 #include "util/log.h"

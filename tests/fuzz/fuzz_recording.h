@@ -14,8 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "recording/chunks.h"
 #include "recording/recording.h"
+#include "recording/recording_internal.h"
 #include "util/buffer.h"
 
 enum { FUZZ_CHUNK_HEAD = 3 };

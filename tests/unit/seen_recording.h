@@ -4,7 +4,7 @@
 
 #include "small_profile.h"
 
-#include "recording/chunks.h"
+#include "recording/recording_internal.h"
 
 #define MAX_SEEN 1000
 
