@@ -9,9 +9,7 @@
 #include <unistd.h>
 
 #include "recording/recording.h"
-#include "rotation/segment_names.h"
-#include "rotation/segment_source.h"
-#include "rotation/segment_writer.h"
+#include "rotation/segments_internal.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/folder.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rotation/segment_names.h"
+#include "rotation/segments_internal.h"
 
 #include <ctype.h>
 #include <dirent.h>

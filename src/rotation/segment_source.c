@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rotation/segment_source.h"
+#include "rotation/segments_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

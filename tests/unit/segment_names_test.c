@@ -13,9 +13,9 @@
 
 #include "output/formats.h"
 #include "output/output_file.h"
-#include "rotation/segment_names.h"
-#include "util/alloc.h"
+#include "rotation/segments_internal.h"
 #include "test_folder.h"
+#include "util/alloc.h"
 
 static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
 
