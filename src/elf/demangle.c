@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/demangle.h"
+#include "elf/symbols_internal.h"
 
 #include <ctype.h>
 #include <libiberty/demangle.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "elf/plt.h"
+#include "elf/symbols_internal.h"
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/demangle.h"
 #include "elf/elf_limits.h"
-#include "elf/plt.h"
+#include "elf/symbols_internal.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 

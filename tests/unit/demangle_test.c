@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "elf/demangle.h"
+#include "elf/symbols_internal.h"
 #include "util/buffer.h"
 
 static void assert_readable(const char *name, const char *expected)
