@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hooks/bif_table.h"
+#include "hooks/hook_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,9 +15,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "hooks/bif_table.h"
-#include "hooks/hooks.h"
 #include "fake_code.h"
+#include "hooks/hook_internal.h"
+#include "hooks/hooks.h"
 
 /* clang-format off */
 #define ASM(text) __asm__(".intel_syntax noprefix\n" text "\n.att_syntax prefix\n")
