@@ -28,7 +28,7 @@ struct features {
     bool light_bif_export_in_fcalls; /* call_light_bif keeps the Export in the register of FCALLS,
                                       * not in TMP_MEM2 */
     bool old_gdb_jit;                /* the first format of the JIT's list of code (gdb_jit.h) */
-    bool has_leaf_frames;            /* frames of functions can be computed (symbol/leaf_frame.h) */
+    bool has_leaf_frames; /* frames of functions can be computed (symbol/unwind_internal.h) */
     /* messages and signals */
     uint16_t alias_message;       /* index of the message in the tuple of a message to an alias */
     bool unbuffered_process_info; /* process_info() goes around the buffers of signal queues */

@@ -146,7 +146,7 @@ struct trace_span {
 };
 
 /* Process status, as process_info(status) names it. A waiting process is
- * idle or blocked if its stack shows what it waits for (symbol/waiting.h). */
+ * idle or blocked if its stack shows what it waits for (symbol/frames_internal.h). */
 enum process_status {
     STATUS_NONE = 0, /* no process ran */
     STATUS_RUNNING,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/activity.h"
+#include "symbol/threads_internal.h"
 
 #include <string.h>
 

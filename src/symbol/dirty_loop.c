@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/dirty_loop.h"
+#include "symbol/frames_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/frame_class.h"
+#include "symbol/frames_internal.h"
 
 #include <string.h>
 

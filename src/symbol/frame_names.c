@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/frame_names.h"
+#include "symbol/frames_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,8 +10,6 @@
 #include "native/memory.h"
 #include "native/native_code.h"
 #include "native/native_symbols.h"
-#include "symbol/frame_class.h"
-#include "symbol/waiting.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
@@ -168,7 +166,7 @@ static uint64_t place_in_file(const struct mapping *mapping, uint64_t address)
     return mapping && mapping->path[0] ? mapping->offset + (address - mapping->start) : address;
 }
 
-/* Code without a symbol gets the name that its callers give it (symbol/runtime_names.h), else a
+/* Code without a symbol gets the name that its callers give it (symbol/frames_internal.h), else a
  * name like "beam.smp+0x1a2b3c" with the start of its function. */
 static struct named_frame name_without_symbol(struct frame_names *names, uint64_t address)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/leaf_frame.h"
+#include "symbol/unwind_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/microstate.h"
+#include "symbol/threads_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "beam/layout.h"
 #include "native/reachability.h"
 #include "profile/microstates.h"
-#include "symbol/frame_class.h"
+#include "symbol/frames_internal.h"
 #include "vm_constants.h"
 
 /*

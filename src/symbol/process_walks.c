@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/process_walks.h"
+#include "symbol/processes_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/runtime_names.h"
+#include "symbol/frames_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/stack_start.h"
+#include "symbol/unwind_internal.h"
 
 #include "native/stack_depth.h"
 
@@ -7,7 +7,6 @@ enum {
     SEARCHED_BYTES = 1 << 15,
     LINKS = 64,       /* frames to follow */
     LINKS_WANTED = 3, /* frames that suffice if the next one is unknown */
-    LOWEST_POINTER = 4096,
     WORD_BYTES = sizeof(uint64_t),
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/state_functions.h"
+#include "symbol/frames_internal.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/thread_cache.h"
+#include "symbol/threads_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

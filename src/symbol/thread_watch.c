@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/thread_watch.h"
+#include "symbol/threads_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,33 +104,33 @@ static void add(struct thread_watch *watch, const struct watched_thread *thread)
 }
 
 /* The counters of a thread only grow. Smaller ones are those of another thread with this tid. */
-static bool has_grown(const struct watched_thread *known, uint64_t cpu, uint64_t wait)
+static bool has_grown(const struct watched_thread *known, uint64_t cpu_ns, uint64_t wait_ns)
 {
-    return cpu >= known->first_cpu + known->time.cpu_ns &&
-           wait >= known->first_wait + known->time.wait_ns;
+    return cpu_ns >= known->first_cpu + known->time.cpu_ns &&
+           wait_ns >= known->first_wait + known->time.wait_ns;
 }
 
 /* Return the index of the thread in the list. `known`: that of the thread which had this tid at the
  * last look; NONE: there was none. NONE if the thread has ended. */
 static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu, wait;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu_ns, wait_ns;
     struct thread_time *time;
 
-    if (!process_thread_times(watch->pid, tid, &cpu, &wait))
+    if (!process_thread_times(watch->pid, tid, &cpu_ns, &wait_ns))
         return known;
-    if (known == NONE || !has_grown(&watch->list[known], cpu, wait)) {
+    if (known == NONE || !has_grown(&watch->list[known], cpu_ns, wait_ns)) {
         add(watch, &(struct watched_thread){
                        .tid = tid,
                        .time = {.thread = thread_of(watch, tid), .from = now, .to = now},
-                       .first_cpu = cpu,
-                       .first_wait = wait});
+                       .first_cpu = cpu_ns,
+                       .first_wait = wait_ns});
         return watch->count - 1;
     }
     time = &watch->list[known].time;
     time->to = now;
-    time->cpu_ns = cpu - watch->list[known].first_cpu;
-    time->wait_ns = wait - watch->list[known].first_wait;
+    time->cpu_ns = cpu_ns - watch->list[known].first_cpu;
+    time->wait_ns = wait_ns - watch->list[known].first_wait;
     return known;
 }
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/stack_start.h"
 #include "symbol/unwind_internal.h"
 #include "util/alloc.h"
 

@@ -15,9 +15,10 @@
  *                                                     unwinding the C frames with CFI
  *   C        dirty thread    Process.stop
  *
- * The walk skips the frame of the youngest Erlang function (leaf_frame.h), because the function may
- * not have written all words of it. From there on it reads the Erlang stack word by word. Each code
- * address is a return address. The root is normal_exit, the oldest frame of every process.
+ * The walk skips the frame of the youngest Erlang function (unwind_internal.h), because the
+ * function may not have written all words of it. From there on it reads the Erlang stack word by
+ * word. Each code address is a return address. The root is normal_exit, the oldest frame of every
+ * process.
  *
  * If that frame or the top is unknown, a mark is inserted. The stack continues at the first word
  * that can be a return address according to the calls in the code.

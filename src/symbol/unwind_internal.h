@@ -4,10 +4,17 @@
  *
  *      unwind.c         one sample: native frames, the top of the Erlang stack, BIFs
  *      unwind_erlang.c  the Erlang stack below that
+ *      stack_start.c    the first return address on an Erlang stack
+ *      leaf_frame.c     the frame of the youngest Erlang function
  */
 #pragma once
 
-#include "symbol/leaf_frame.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beam/code.h"
+#include "beam/vm.h"
+#include "symbol/snapshot.h"
 #include "symbol/unwind.h"
 
 enum { LOWEST_POINTER = 4096 };
@@ -55,3 +62,65 @@ void unwind_erlang(struct unwinder *unwinder, const struct unwind_state *state, 
  * the address of the call in the function that is then the youngest, or 0. */
 uint64_t unwind_erlang_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
                                        uint64_t top, uint64_t *leaf);
+
+/* ---- stack_start.c ---- */
+
+/* Finds the return address of the youngest function on an Erlang stack. */
+
+struct stack_search {
+    struct leaf_frames *frames;
+    struct code *code;
+    const struct snapshot *snapshot;
+    uint64_t leaf; /* address in the youngest function, or of its call; 0: unknown */
+};
+
+/* Find the address of this word on a stack whose top is `top`. The word is at `top` or behind the
+ * leaf's frame. False if the result is only likely. */
+bool stack_start(const struct stack_search *search, uint64_t top, uint64_t *ret_start);
+
+/* The same if the top is unknown but near `about`: the first return address from which each frame
+ * leads to the next by its size. 0 if there is none. */
+uint64_t stack_start_near(const struct stack_search *search, uint64_t about);
+
+/* Can the stack at `top` belong to the leaf? The return address behind the leaf's frame decides. */
+enum call_proof stack_start_fits(const struct stack_search *search, uint64_t top);
+
+/* ---- leaf_frame.c ---- */
+
+/*
+ * The frame of the youngest Erlang function of a stack.
+ *
+ * A function that has just allocated its frame has not yet written all words of it: such a word can
+ * be the return address of a call that has ended. The position in the function's code gives the
+ * number of words in the frame. The return address to the caller follows these words.
+ *
+ * The frames of callers are completely written: a caller has left its frame by a call, and a
+ * garbage collection may scan the stack during a call.
+ */
+
+struct leaf_frames;
+struct stack_depths;
+
+/* Borrows all. */
+struct leaf_frames *leaf_frames_new(struct vm *vm, struct code *code);
+void leaf_frames_free(struct leaf_frames *frames);
+
+/* True if frames can be computed from the code of this release. */
+bool leaf_frames_are_known(const struct leaf_frames *frames);
+
+/* The number of words between the stack pointer and the function's return address, before the
+ * instruction that contains the byte at `address`. STACK_DEPTH_UNKNOWN (native/stack_depth.h) if
+ * unknown. */
+int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address);
+
+/* Can the call before `return_address` lead to the function that contains `callee`? A call of
+ * another function can, if that function may end in a jump out of it. The targets of Exports, funs
+ * and BIFs are not followed. */
+enum call_proof { CALL_DISPROVEN, CALL_POSSIBLE, CALL_PROVEN };
+enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
+                                uint64_t callee);
+
+/* The stack depths of a function (native/stack_depth.h), for measurements. NULL if the function's
+ * code has changed. Valid until the next call. */
+const struct stack_depths *leaf_frame_depths(struct leaf_frames *frames,
+                                             const struct code_place *function);

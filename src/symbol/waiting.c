@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "symbol/waiting.h"
+#include "symbol/frames_internal.h"
 
 /*
  * A name that ends in '/' is a function of any arity, one that ends in ':' is a module. Elixir's

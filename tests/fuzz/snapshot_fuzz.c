@@ -14,9 +14,8 @@
 #include "beam/code.h"
 #include "beam/layout.h"
 #include "native/cfi.h"
-#include "symbol/activity.h"
-#include "symbol/frame_class.h"
-#include "symbol/microstate.h"
+#include "symbol/frames_internal.h"
+#include "symbol/threads_internal.h"
 #include "symbol/unwind.h"
 
 enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };

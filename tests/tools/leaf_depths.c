@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * leaf_depths PID: read names of modules, one a line, and print as JSON what is known of the frames
- * of all their functions together (symbol/leaf_frame.h):
+ * of all their functions together (symbol/unwind_internal.h):
  *
  *     functions, stubs   functions with code of their own; functions of BIFs and NIFs
  *     instructions       of the former; `known` of them have a depth
@@ -15,7 +15,7 @@
 
 #include "beam/code.h"
 #include "native/stack_depth.h"
-#include "symbol/leaf_frame.h"
+#include "symbol/unwind_internal.h"
 #include "util/clock.h"
 
 struct sums {

@@ -6,7 +6,7 @@
 
 #include "fake_sample.h"
 #include "fake_target.h"
-#include "symbol/activity.h"
+#include "symbol/threads_internal.h"
 
 static struct vm vm;
 

@@ -12,7 +12,7 @@
 
 #include "fake_code.h"
 #include "fake_sample.h"
-#include "symbol/dirty_loop.h"
+#include "symbol/frames_internal.h"
 
 enum { KERNEL = 1, MFA = 2, CODE = 3 }; /* addresses that are not looked up */
 

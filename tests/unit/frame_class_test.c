@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "symbol/frame_class.h"
+#include "symbol/frames_internal.h"
 
 static const char VM[] = "/usr/lib/erlang/bin/beam.smp", VM_IN_CONTAINER[] = "/root/bin/beam.smp";
 static const char LIBRARY[] = "/usr/lib/libc.so.6";

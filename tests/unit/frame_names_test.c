@@ -14,9 +14,7 @@
 #include <unistd.h>
 
 #include "fake_code.h"
-#include "symbol/frame_class.h"
-#include "symbol/frame_names.h"
-#include "symbol/waiting.h"
+#include "symbol/frames_internal.h"
 
 enum { CODE_SIZE = 0x300, ATOM_LISTS = 0, ATOM_KEYFIND = 1, ATOMS = 2, FRAMES = 16 };
 static const uint64_t KERNEL_POLL = 0xffffffff81001000, KERNEL_OTHER = 0xffffffff81002000;

@@ -8,8 +8,8 @@
 
 #include "fake_sample.h"
 #include "fake_target.h"
-#include "symbol/frame_class.h"
-#include "symbol/microstate.h"
+#include "symbol/frames_internal.h"
+#include "symbol/threads_internal.h"
 
 /* clang-format off */
 #define POINT(name) extern const uint8_t name[]

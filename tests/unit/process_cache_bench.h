@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "fake_target.h"
-#include "symbol/process_cache.h"
+#include "symbol/processes_internal.h"
 
 static const char *const names[] = {"db",         "web",
                                     "m",          "init",

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fake_target.h"
-#include "symbol/process_walks.h"
+#include "symbol/processes_internal.h"
 
 #define SECOND ((uint64_t)1000000000)
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "symbol/thread_cache.h"
+#include "symbol/threads_internal.h"
 
 enum { FIRST = 0x1000, DIRTY = 0x2000, SAME_PLACE = 1 << 20 };
 

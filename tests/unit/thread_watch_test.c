@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbol/thread_watch.h"
+#include "symbol/threads_internal.h"
 #include "util/clock.h"
 
 static const uint64_t MS = 1000000;
@@ -54,7 +54,7 @@ static void test_times_continue_in_another_profile(void **state)
     struct profile *first = profile_new(), *second = profile_new();
     struct thread_watch *watch = thread_watch_new(getpid(), 0, first);
     struct thread_times before = {0}, none = {0}, after = {0};
-    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     pthread_t thread;
     pthread_barrier_t barrier;
 
@@ -79,13 +79,13 @@ static void test_times_continue_in_another_profile(void **state)
     work(20 * MS);
     thread_watch_look(watch);
     thread_watch_get(watch, &after);
-    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
+    cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 
     assert_int_equal(after.count, 1);
     assert_int_equal(mine(&after, second)->from, mine(&before, first)->to);
-    assert_in_range(mine(&after, second)->cpu_ns, 20 * MS - LAG, cpu);
+    assert_in_range(mine(&after, second)->cpu_ns, 20 * MS - LAG, cpu_ns);
     assert_in_range(mine(&before, first)->cpu_ns + mine(&after, second)->cpu_ns, 40 * MS - LAG,
-                    cpu);
+                    cpu_ns);
     thread_watch_free(watch);
     thread_times_free(&before);
     thread_times_free(&none);

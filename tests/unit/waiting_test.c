@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "symbol/waiting.h"
+#include "symbol/frames_internal.h"
 
 enum { FRAMES = 16 };
 

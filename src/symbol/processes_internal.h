@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Erlang processes of samples: what the files of this folder share. */
+#pragma once
+
+#include <stdint.h>
+
+#include "beam/atom.h"
+#include "beam/name_keys.h"
+#include "beam/vm.h"
+#include "profile/metrics.h"
+#include "profile/profile.h"
+#include "util/error.h"
+
+/* ---- process_cache.c ---- */
+
 /*
  * Finds or creates the profile's entries of Erlang processes, from their sampled structs.
  *
@@ -7,13 +21,6 @@
  * process leaves no other trace. For a process that has not run since, the interval is one minute.
  * The parents of a process become entries too, so that they are known even if they never run.
  */
-#pragma once
-
-#include "beam/atom.h"
-#include "beam/name_keys.h"
-#include "beam/vm.h"
-#include "profile/profile.h"
-#include "util/error.h"
 
 struct process_cache;
 
@@ -34,3 +41,22 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
 /* The entry of the process with this pid term, as last seen or as it is now. A process that ended
  * before it was first seen has no names. 0 if `pid` is no pid of this node. */
 process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time);
+
+/* ---- process_walks.c ---- */
+
+/*
+ * Adds the metrics that need a walk through a process (process_walk_metrics()) to samples.
+ *
+ * A process is walked once a second, or less often if there are so many processes that the reads of
+ * a second are not enough for all. At its other samples these metrics stay unknown.
+ */
+
+struct process_walks;
+
+/* Borrows `vm`. */
+struct process_walks *process_walks_new(struct vm *vm);
+void process_walks_free(struct process_walks *walks);
+
+/* Add the unknown metrics to those of a sample. `id`: pid term of the process at `address`. */
+void process_walks_add(struct process_walks *walks, uint64_t address, uint64_t id, uint64_t time,
+                       struct metrics *metrics);
