@@ -10,7 +10,7 @@
  * The data also contain the text of the config.h of the build (erl_bif_info.c, erlang:system_info
  * of build_type and config_h). Its "#define X" and "#undef X" lines say how the structs were built.
  */
-#include "beam/build.h"
+#include "beam/vm_internal.h"
 
 #include <ctype.h>
 #include <elf.h>

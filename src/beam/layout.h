@@ -27,7 +27,7 @@ struct layout {
 #undef LAYOUT_ROW
 };
 
-/* How a VM was built, read from its binary alone (beam/build.h). */
+/* How a VM was built, read from its binary alone (beam/vm_internal.h). */
 struct build {
     int otp_release;          /* 27 */
     char erts[32];            /* "15.2.7" */

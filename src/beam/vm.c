@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "beam/atom.h"
-#include "beam/build.h"
 #include "beam/roots.h"
 #include "beam/term.h"
 #include "beam/vm_internal.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "beam/build.h"
 #include "beam/vm_internal.h"
 #include "native/core_process.h"
 #include "native/elf_file.h"

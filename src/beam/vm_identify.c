@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "beam/build.h"
 #include "beam/vm_internal.h"
 #include "os/capabilities.h"
 #include "os/child.h"

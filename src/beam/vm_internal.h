@@ -3,6 +3,7 @@
  * filled. */
 #pragma once
 
+#include "beam/layout.h"
 #include "beam/vm.h"
 
 /* Run all steps below in their order, and find the roots. Needs vm->memory, mappings, entry and
@@ -21,3 +22,12 @@ int vm_check(struct vm *vm, struct error *error);
 
 /* Return 0 if this process may read the memory of `pid`, else -1 with error. */
 int vm_identify_permitted(pid_t pid, struct error *error);
+
+/* ---- build.c ---- */
+
+/* Identify a BEAM and its release by the contents of the ELF file, never by the file's name. */
+
+/* Read .rodata of the ELF file open at `fd`: the banner "Erlang/OTP R%s [erts-V] ..." and the text
+ * of config.h that each VM contains. Returns 1 and fills *build if it is a BEAM, 0 if it is not, -1
+ * with error if it can't be read. */
+int build_identify(int fd, struct build *build, struct error *error);

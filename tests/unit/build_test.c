@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "beam/build.h"
+#include "beam/vm_internal.h"
 
 /* A small ELF file: headers, dynamic section, its strings, and data. */
 struct file {
