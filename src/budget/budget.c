@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
-#include "util/average.h"
+#include "util/number.h"
 
 #define SECOND 1e9
 

@@ -6,9 +6,9 @@
 
 #include "capture/governor_internal.h"
 #include "util/alloc.h"
-#include "util/average.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/number.h"
 
 /* The longest time in ns for reading counts and clock as one moment. */
 static const uint64_t AT_ONCE = 50000;

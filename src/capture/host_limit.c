@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/host_limit.h"
+#include "capture/governor.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "capture/probe_pages.h"
 #include "capture/sample_clock.h"
 #include "native/elf_file.h"
 #include "os/capabilities.h"

@@ -12,15 +12,16 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "arch/uprobe.h"
-#include "capture/probe_place.h"
 #include "native/mappings.h"
 #include "util/error.h"
 
 struct bpf_program;
+struct probe_needs;
 
 enum probe_way {
     PROBE_PERF,
@@ -68,7 +69,7 @@ void probe_link_prepare(struct bpf_program *program, enum probe_way way);
 struct probe_links;
 
 /* Attach all sites in `pid`, or none. A process that can be left behind reads their code first
- * (capture/probe_pages.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms
+ * (capture/probe_link.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms
  * (Linux 6.18), with 0.1 ms of CPU time. ERROR_NO_PROCESS if the target is gone. */
 struct probe_links *probe_link_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                       int count, struct error *error);
@@ -84,3 +85,51 @@ int *probe_links_fds(const struct probe_links *links, int *ret_count);
  * Never fails, even if the target is gone. NULL is allowed. Return the CPU time that it took, in
  * ns; the clock of the calling thread does not include it. */
 uint64_t probe_link_detach(struct probe_links *links);
+
+/* ---- probe_place.c ---- */
+
+/*
+ * The place in a function where a breakpoint is cheapest and shows the same as at the entry.
+ *
+ * The cost of a hit depends on the instruction (capture/calibration.h), and functions often begin
+ * with an expensive one: endbr64, or a move. A few instructions further there is often one that the
+ * kernel emulates. That place is as good as the entry on two conditions: the instructions before it
+ * do not change what the program needs, and no jump leads between. Then each call passes the place
+ * once.
+ */
+
+struct elf_file;
+struct parser;
+
+/* What a program reads of a call. */
+struct probe_needs {
+    unsigned int arguments; /* arguments in registers, from the first, up to 6 */
+    bool stack;             /* the return address at the stack pointer, or what lies behind it: all
+                             * probes at return need that */
+    bool no_nop5;           /* the place must not be a nop of five bytes (capture/probe_safety.h) */
+};
+
+/* The offset of that place in a function of `size` bytes, which `parser` decodes; 0 if only the
+ * entry will do. The place is a nop of five bytes only at the entry. */
+size_t probe_place(struct parser *parser, const uint8_t *code, size_t size,
+                   const struct probe_needs *needs);
+
+/* The address of that place for the code of `file` at `address` in the target; `address` itself if
+ * no function is known to begin there. */
+uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct probe_needs *needs);
+
+/* ---- probe_pages.c ---- */
+
+/*
+ * Makes the kernel read the code that it is to probe.
+ *
+ * If the kernel has to read it while it attaches (copy_insn() in kernel/events/uprobes.c), ext4 of
+ * Linux 6.18 warns in the kernel's log about a lock that is not held. If it has to wait for a
+ * server of files then, no process of the host can fork meanwhile (register_for_each_vma()).
+ */
+
+struct probe_site;
+
+/* Let a process that can be left behind (os/patience.h) read the code. Where a page can't be read,
+ * attaching fails with the reason. ERROR_FAILED if the server of the file does not answer. */
+int probe_pages_read(const struct probe_site *sites, int count, struct error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/probe_pages.h"
+#include "capture/probe_link.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/probe_link.h"
 #include "os/child.h"
 #include "os/patience.h"
 #include "util/alloc.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/probe_place.h"
+#include "capture/probe_link.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Sums and conversions of numbers that a file can make as large as it likes. */
+/* Sums and conversions of numbers that a file can make as large as it likes, and averages. */
 #pragma once
 
+#include <math.h>
 #include <stdint.h>
 
 /* Return the sum, or UINT64_MAX if that is larger. */
@@ -22,4 +23,11 @@ static inline uint64_t whole_part(double number)
     if (!(number > 0))
         return 0;
     return number < 0x1p64 ? (uint64_t)number : UINT64_MAX;
+}
+
+/* Return an average with exponential decay: `average` moved towards `value`, which held for `time`.
+ * A value from `memory` ago has the weight 1/e. `time` and `memory` have the same unit. */
+static inline double moved_average(double average, double value, double time, double memory)
+{
+    return value + (average - value) * exp(-time / memory);
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "arch/decoder.h"
-#include "capture/probe_place.h"
+#include "capture/probe_link.h"
+#include "flow_visits.h"
 #include "native/dataflow.h"
 #include "native/parser.h"
 #include "native/stack_depth.h"
-#include "flow_visits.h"
 
 enum { START = 0x10000, CODE_BYTES = 6000 };
 

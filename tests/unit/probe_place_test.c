@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "capture/probe_place.h"
+#include "capture/probe_link.h"
 #include "native/parser.h"
 
 /* The code of a function, which is not executed. */
