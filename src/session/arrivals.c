@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/arrivals.h"
+#include "session/session_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

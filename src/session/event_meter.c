@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/event_meter.h"
+#include "session/node_meter_internal.h"
 
 #include <math.h>
 #include <stdio.h>

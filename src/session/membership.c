@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/membership.h"
+#include "session/session_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,6 @@
 #include "os/process.h"
 #include "session/node_meter.h"
 #include "session/node_watch.h"
-#include "session/traces.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "util/clock.h"
@@ -50,7 +49,7 @@ static int begin(const struct session *session, struct target *target, struct er
                             symbolizer_code_generation_address(target->symbolizer), error))
         return -1;
     memory_locks_watch(session->memory_locks, target->vm);
-    traces_look(session->programs, target);
+    target_look_for_traces(target, session->programs);
     return 0;
 }
 

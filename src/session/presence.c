@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/presence.h"
+#include "session/session_internal.h"
 
 /* Steps take 0.1 s; writing to a slow disk can take longer. */
 static const uint64_t STILL_NS = 2000000000;

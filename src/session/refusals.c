@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/refusals.h"
+#include "session/targets.h"
 
 #include <stdlib.h>
 

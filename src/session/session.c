@@ -7,11 +7,9 @@
 
 #include "os/process.h"
 #include "profile/events.h"
-#include "session/membership.h"
 #include "session/node_meter.h"
 #include "session/node_watch.h"
 #include "session/session_internal.h"
-#include "session/traces.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
 #include "symbol/snapshot.h"
@@ -226,7 +224,7 @@ static void look_at_targets(struct session *session)
         if (!target->ended && target_runs(target)) { /* another process can have its pid */
             symbolizer_look(target->symbolizer);
             target_look(target, session->segment, session->options->warn);
-            traces_look(session->programs, target);
+            target_look_for_traces(target, session->programs);
         }
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }

@@ -1,19 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The session as session.c, session_start.c and membership.c share it. */
+/* What the files of a session share. */
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "capture/start_watch.h"
 #include "os/kernel_symbols.h"
-#include "session/arrivals.h"
-#include "session/busiest.h"
+#include "profile/event_spans.h"
+#include "profile/profile.h"
 #include "session/cpu_time.h"
 #include "session/event_samples.h"
-#include "session/presence.h"
 #include "session/segment.h"
 #include "session/session.h"
+#include "session/targets.h"
+
+/* ---- arrivals.c ---- */
+
+/*
+ * Finds VMs that start while a session with all VMs of the host runs: as the kernel reports that
+ * their programs begin, and by looking at all processes now and then.
+ *
+ * A VM that has just begun can't be profiled yet. It is due again at intervals that grow, until it
+ * has had the time that a VM needs to start.
+ */
+
+struct arrivals;
+
+/* Targets, and VMs that the targets have refused, do not arrive. */
+struct arrivals *arrivals_new(const struct targets *targets);
+void arrivals_free(struct arrivals *arrivals);
+
+/* Look at a process that has just begun a program. */
+void arrivals_note(struct arrivals *arrivals, pid_t pid);
+
+/* Look at all processes, unless the last look was so recent that another one would take more than
+ * half a percent of a CPU. A look reads only executables that are new since the last one. */
+void arrivals_look(struct arrivals *arrivals);
+
+/* Return the VM that has been due for the longest time; 0 if none is. */
+pid_t arrivals_next(const struct arrivals *arrivals);
+
+/* Return the time until a VM is due (ns); UINT64_MAX if none waits. */
+uint64_t arrivals_wait(const struct arrivals *arrivals);
+
+/* The seconds since a VM was seen first, with the executable that it has. */
+double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
+
+/* Record that a VM could not be added. Return true if it is given up now, because it has had the
+ * time that a VM needs to start. */
+bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);
+
+/* Look for this VM no more: it is a target, or will not be one. */
+void arrivals_settle(struct arrivals *arrivals, pid_t pid);
+
+/* ---- busiest.c ---- */
+
+/* Finds the process with the most samples of late, for the progress line. */
+
+/* All zero is empty. */
+struct busiest {
+    uint32_t *samples; /* by process */
+    size_t room;
+    uint32_t total;
+    char name[128]; /* of the process that busiest_note() found, "" if none */
+    double share;   /* its share of the samples of processes */
+};
+
+void busiest_free(struct busiest *busiest);
+void busiest_count(struct busiest *busiest, process_id process);
+/* Find the process with the most samples since the last call. */
+void busiest_note(struct busiest *busiest, const struct profile *profile);
+
+/* ---- presence.c ---- */
+
+/*
+ * When the recorder ran. Where it did not for seconds, and no sample is of that time either, the
+ * machine stood still, or this process was stopped: nothing is known of that time. Samples that the
+ * kernel took while this process only waited for a CPU show that the machine ran.
+ */
+
+struct presence {
+    uint64_t since; /* ns, CLOCK_MONOTONIC: end of the last step */
+    bool sampled;   /* a sample is of the time since then */
+};
+
+/* The recorder runs since `now`. */
+void presence_begin(struct presence *presence, uint64_t now);
+
+/* Take note of a sample that is read at `now`. */
+void presence_sample(struct presence *presence, uint64_t time, uint64_t now);
+
+/* End a step, and add its time to the spans of event 0, unless nothing is known of it. */
+void presence_step(struct presence *presence, uint64_t now, struct event_spans *spans);
+
+/* ---- session.c ---- */
 
 struct session {
     const struct session_options *options;
@@ -44,3 +129,40 @@ struct session {
     struct error write_error;
     struct busiest busiest;
 };
+
+/* ---- membership.c ---- */
+
+/*
+ * Which VMs are targets of a session. It begins with those that it is given. If all VMs of the host
+ * are targets, VMs that start later join. A VM that has ended stays, without probes, until its
+ * segment is written.
+ */
+
+/* The start of a session, in this order. */
+
+/* Make the symbolizers. If all VMs of the host are targets, those that can't be profiled are
+ * skipped. Sets session->room. */
+int membership_open(struct session *session, struct error *error);
+/* Let hits and samples of all targets count. */
+int membership_begin(struct session *session, struct error *error);
+/* Begin the accounts of CPU time, if CPU time is sampled. */
+void membership_account(struct session *session);
+/* Begin sweeps and triggers. */
+int membership_watch(struct session *session, struct error *error);
+/* Find what takes long and is not needed before the first sample. Samples wait meanwhile. */
+void membership_prepare(struct session *session);
+
+/* While it runs. */
+
+/* Let VMs leave that have ended, and look for VMs that have started. Call about once a second. */
+int membership_step(struct session *session, struct error *error);
+/* Let VMs join that have started, for a short time. Call at each step. */
+int membership_welcome(struct session *session, struct error *error);
+/* Return the part of the timeout (ms) after which a VM may be able to join. */
+int membership_limit_timeout(const struct session *session, int timeout_ms);
+/* False once every target has ended. */
+bool membership_alive(const struct session *session);
+/* Warn of targets that have ended since the last step. */
+void membership_note_ends(const struct session *session);
+/* Forget the targets that have ended, when their segment is written. */
+void membership_forget(struct session *session);

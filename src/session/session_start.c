@@ -2,7 +2,6 @@
 /* The start of a session: programs are loaded, sampling and probes begin. */
 #include "session/session.h"
 
-#include "session/membership.h"
 #include "session/session_internal.h"
 #include "session/trigger_watch.h"
 #include "util/alloc.h"

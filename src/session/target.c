@@ -12,6 +12,7 @@
 #include "session/wall.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 
 struct target *target_new(struct vm *vm)
 {
@@ -90,4 +91,14 @@ void target_look(struct target *target, struct segment *segment, warn_function w
 void target_note_end(const struct target *target, struct segment *segment)
 {
     life_of(target, segment)->ended = clock_ns(CLOCK_MONOTONIC);
+}
+
+void target_look_for_traces(struct target *target, struct programs *programs)
+{
+    if (target->has_traces || !trace_atoms_look(target->vm, &target->trace_atoms))
+        return;
+    target->has_traces = true;
+    programs_set_traces(programs, target->vm, &target->trace_atoms.wire);
+    log_decision("traces", "process %d has OpenTelemetry: the traces of its processes are read",
+                 (int)target->vm->pid);
 }

@@ -10,7 +10,6 @@
 #include "beam/process_top.h"
 #include "profile/events.h"
 #include "profile/profile_remap.h"
-#include "session/wall_population.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/number.h"

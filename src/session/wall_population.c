@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/wall_population.h"
+#include "session/wall.h"
 
 #include <math.h>
 

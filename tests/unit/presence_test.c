@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "session/presence.h"
+#include "session/session_internal.h"
 
 #define SECOND 1000000000ull
 

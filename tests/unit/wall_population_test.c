@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "session/wall_population.h"
+#include "session/wall.h"
 
 /* The processes that were read have the time of all. */
 static void test_read_processes_stand_for_all(void **state)
