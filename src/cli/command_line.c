@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/help.h"
 #include "cli/message.h"
 #include "util/alloc.h"
 #include "util/word_list.h"

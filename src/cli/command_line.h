@@ -1,17 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parsing a command line by a command's tables. */
+/* Commands and their options as tables. The parser of the command line, help, manual pages and
+ * completions read these tables. */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "cli/option.h"
 #include "util/buffer.h"
 #include "util/error.h"
 
-/*
- * The commands of the program as tables. The parser of the command line, help, manual pages and
- * completions all read these tables.
- */
+/* ---- option.c ---- */
+
+struct command_option {
+    const char *name;     /* "frequency" */
+    char letter;          /* 'F'; 0: none */
+    const char *argument; /* "HZ"; NULL: the option takes none */
+    const char *help;     /* one or more sentences */
+    /* Store the argument, NULL if the option takes none, at `target`: `field` bytes into the target
+     * of the group. Return -1 with ERROR_USAGE if the argument is bad. */
+    int (*set)(void *target, char *argument, struct error *error);
+    const char *(*values)(void); /* the arguments that exist: "name, pid, status"; NULL: any */
+    size_t field;                /* 0: `set` gets the whole target of the group */
+};
+
+/* Options that belong together. */
+struct option_group {
+    const char *title; /* the heading in help; "": none, the group above continues */
+    const struct command_option *options; /* the last one has no name */
+    size_t target; /* offset in the command's struct of options, for struct command_option */
+};
+
+/* For command_option.set: store true in a bool; the argument in a const char *; a process id in a
+ * pid_t. */
+int option_set_true(void *flag, char *argument, struct error *error);
+int option_set_text(void *text, char *argument, struct error *error);
+int option_set_pid(void *pid, char *argument, struct error *error);
+
+/* All options of a command, in the order of its groups. Begin with {.group = command->groups}. */
+struct option_walk {
+    const struct option_group *group;
+    const struct command_option *option;
+};
+
+/* Go to the next option. False if there is none. */
+bool option_walk_next(struct option_walk *walk);
+
+/* Arguments of options as numbers. All return -1 with ERROR_USAGE, which names `what`, if `text`
+ * is no such number. */
+
+int option_number(const char *what, const char *text, long low, long high, long *ret_value,
+                  struct error *error);
+int option_pid(const char *text, pid_t *ret_pid, struct error *error);
+
+/* More than 0; a fraction is allowed. */
+int option_seconds(const char *what, const char *text, double *ret_value, struct error *error);
+/* The same, or 0. */
+int option_seconds_or_0(const char *what, const char *text, double *ret_value, struct error *error);
+
+/* More than 0, at most 100. */
+int option_percent(const char *what, const char *text, double *ret_value, struct error *error);
+
+/* "20000", "100k", "20M", "1G". */
+int option_bytes(const char *what, const char *text, uint64_t *ret_value, struct error *error);
+
+/* ---- command_line.c ---- */
 
 struct command {
     const char *name;
@@ -45,3 +99,11 @@ const struct command *command_find(const char *name);
  * if the command may run. Else help or an error was printed, and `*ret_code` is the exit code. */
 bool command_line_parse(const struct command *command, int argc, char **argv, void *options,
                         int *ret_code);
+
+/* ---- help.c, man_page.c ---- */
+
+/* Print the help of a command on standard output, as wide as the terminal. Return the exit code. */
+int help_print(const struct command *command);
+
+/* Append the manual page of a command, or of the program if it is NULL, as roff source. */
+void man_page(const struct command *command, struct buffer *out);

@@ -6,12 +6,12 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/shared_options.h"
+#include "cli/options.h"
 #include "cli/verbose.h"
 #include "os/privileges.h"
 #include "output/json/json.h"
-#include "session/findings.h"
 #include "session/checks.h"
+#include "session/findings.h"
 #include "session/probing_checks.h"
 #include "util/utf8.h"
 

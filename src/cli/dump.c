@@ -6,8 +6,7 @@
 
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/option.h"
-#include "cli/shared_options.h"
+#include "cli/options.h"
 #include "cli/verbose.h"
 #include "os/child.h"
 #include "os/privileges.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/help.h"
+#include "cli/command_line.h"
 
 #include <ctype.h>
 #include <stdlib.h>

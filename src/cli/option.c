@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/option.h"
+#include "cli/command_line.h"
 
 #include <stdbool.h>
 #include <sys/types.h>

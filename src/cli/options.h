@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <sys/types.h>
 
+#include "beam/name_keys.h"
+#include "beam/vm.h"
+#include "cli/command_line.h"
 #include "output/output.h"
 #include "rotation/options.h"
 #include "session/options.h"
+#include "view/selection.h"
 #include "view/view.h"
 
 enum { OUTPUTS_MAX = 32 };
@@ -57,3 +61,76 @@ static inline const char *temporary_directory(void)
 
     return directory && directory[0] ? directory : "/tmp";
 }
+
+/* ---- record_options.c ---- */
+
+/* The options of `beamflame record`, for its struct command. */
+
+extern const struct option_group record_option_groups[];
+
+/* The defaults. */
+void record_options_init(struct record_options *options);
+void record_options_free(struct record_options *options);
+
+int record_options_take_arguments(void *options, char **arguments, bool after_dashes,
+                                  struct error *error);
+int record_options_check(void *options, struct error *error);
+
+/* ---- report_options.c ---- */
+
+/* The options of `beamflame report` and `beamflame diff`, for their struct command. */
+
+/* Of report: targets are in a struct report_options. */
+extern const struct option_group report_option_groups[];
+/* Of diff: targets are in a struct diff_options. */
+extern const struct option_group diff_option_groups[];
+
+int report_options_take_arguments(void *options, char **arguments, bool after_dashes,
+                                  struct error *error);
+int report_options_check(void *options, struct error *error);
+int report_options_take_diff(void *options, char **arguments, bool after_dashes,
+                             struct error *error);
+int report_options_check_diff(void *options, struct error *error);
+
+/* Append the events with their values. */
+void report_options_notes(struct buffer *text);
+
+void report_options_free(struct report_options *options);
+
+/* ---- shared_options.c ---- */
+
+/* The options that select samples or processes. */
+
+/* Their target is a struct selection_options. */
+extern const struct command_option selection_option_list[];
+extern const struct command_option trace_option_list[]; /* of recordings */
+extern const struct command_option time_option_list[];  /* of recordings */
+
+/* Check --from and --to, when all options are stored. */
+int shared_options_check_selection(const struct selection_options *options, struct error *error);
+
+/* The options that say what is written, of every command that writes outputs. */
+
+/* Their target is a struct output_options. */
+extern const struct command_option output_option_list[];
+extern const struct command_option compared_output_option_list[]; /* of diff */
+extern const struct command_option stats_option_list[];           /* below either of these */
+extern const struct command_option memory_option_list[]; /* of the whole program: no target */
+extern const struct command_option view_option_list[];
+extern const struct command_option label_option_list[];
+
+void shared_options_free_output(struct output_options *options);
+
+/* Choose the formats, when all options are stored. */
+int shared_options_check_output(struct output_options *options, struct error *error);
+
+/* The option --name-by. The target of its group is a struct name_keys. */
+extern const struct command_option name_option_list[];
+
+/* The option --assume-release. The target of its group is an int, 0 if the option is not given. */
+
+#define RELEASE_OPTION_TITLE "VMs of unknown releases"
+extern const struct command_option release_option_list[];
+
+/* Warn if the VM is treated as another release than its own. */
+void shared_options_warn_release(const struct vm *vm);

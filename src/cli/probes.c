@@ -5,21 +5,20 @@
 #include <string.h>
 
 #include "beam/code.h"
-#include "hooks/hooks.h"
 #include "capture/calibration.h"
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/option.h"
-#include "cli/shared_options.h"
+#include "cli/options.h"
 #include "cli/verbose.h"
+#include "hooks/hooks.h"
+#include "native/usdt.h"
 #include "os/child.h"
 #include "os/privileges.h"
 #include "profile/events.h"
 #include "session/options.h"
 #include "session/targets.h"
-#include "native/usdt.h"
 #include "util/alloc.h"
 
 struct probes_options {

@@ -9,7 +9,7 @@
 #include "beam/vm.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/shared_options.h"
+#include "cli/options.h"
 #include "cli/verbose.h"
 #include "os/capabilities.h"
 #include "os/child.h"

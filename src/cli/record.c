@@ -9,15 +9,13 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/record_options.h"
-#include "cli/record_outputs.h"
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
+#include "native/stop_guard.h"
 #include "os/child.h"
 #include "os/courier.h"
 #include "os/privileges.h"
-#include "native/stop_guard.h"
 #include "output/output_file.h"
 #include "profile/events.h"
 #include "recording/recording_keep.h"
@@ -291,7 +289,7 @@ static int record_and_render(const struct record_options *options, struct target
     else if (failed)
         message_warning("the recording ended early; the outputs have what was recorded until then");
     stop_guard_end();
-    rendered = record_outputs_write(&options->output, path, fd);
+    rendered = render_recording(&options->output, path, fd);
     close(fd);
     return failed ? failed : rendered;
 }

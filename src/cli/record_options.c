@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The options of `beamflame record`. */
-#include "cli/record_options.h"
+#include "cli/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "capture/sample_clock.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/option.h"
-#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "profile/dump.h"
 #include "profile/events.h"

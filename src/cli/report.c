@@ -6,7 +6,6 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/render.h"
-#include "cli/report_options.h"
 #include "cli/signals.h"
 #include "input/input.h"
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/report_options.h"
+#include "cli/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared_options.h"
 #include "cli/verbose.h"
 #include "profile/events.h"
 #include "util/alloc.h"

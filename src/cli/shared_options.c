@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shared_options.h"
+#include "cli/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "beam/layout.h"
+#include "cli/command_line.h"
 #include "cli/message.h"
-#include "cli/option.h"
 #include "util/memory_limit.h"
 #include "view/selection.h"
 

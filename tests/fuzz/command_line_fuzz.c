@@ -14,8 +14,6 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
-#include "cli/record_options.h"
-#include "cli/report_options.h"
 #include "cli/verbose.h"
 #include "os/user.h"
 #include "util/alloc.h"

@@ -7,7 +7,7 @@
 
 #include "beam/name_keys.h"
 #include "capture/event_kinds.h"
-#include "cli/option.h"
+#include "cli/command_line.h"
 #include "output/output.h"
 #include "session/trigger.h"
 #include "util/alloc.h"
