@@ -2,14 +2,9 @@
 #include "agent/agent_rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "util/alloc.h"
-
-static char *copy(const char *pattern)
-{
-    return pattern ? xstrdup(pattern) : NULL;
-}
+#include "util/optional_text.h"
 
 struct agent_rules agent_rules_of(const struct agent_config *config)
 {
@@ -19,10 +14,10 @@ struct agent_rules agent_rules_of(const struct agent_config *config)
     for (size_t i = 0; i < rules.count; i++) {
         const struct agent_rule *rule = &config->rules[i];
 
-        rules.of[i] = (struct target_rule){.node = copy(rule->node),
-                                           .container = copy(rule->container),
-                                           .name_space = copy(rule->name_space),
-                                           .pod = copy(rule->pod),
+        rules.of[i] = (struct target_rule){.node = optional_text_copy(rule->node),
+                                           .container = optional_text_copy(rule->container),
+                                           .name_space = optional_text_copy(rule->name_space),
+                                           .pod = optional_text_copy(rule->pod),
                                            .profile = rule->profile};
     }
     return rules;
@@ -40,11 +35,6 @@ void agent_rules_free(struct agent_rules *rules)
     *rules = (struct agent_rules){NULL, 0};
 }
 
-static bool is_same(const char *one, const char *other)
-{
-    return one && other ? !strcmp(one, other) : one == other;
-}
-
 bool agent_rules_alike(const struct agent_config *one, const struct agent_config *other)
 {
     if (one->rule_count != other->rule_count)
@@ -52,9 +42,10 @@ bool agent_rules_alike(const struct agent_config *one, const struct agent_config
     for (size_t i = 0; i < one->rule_count; i++) {
         const struct agent_rule *a = &one->rules[i], *b = &other->rules[i];
 
-        if (!is_same(a->node, b->node) || !is_same(a->container, b->container) ||
-            !is_same(a->name_space, b->name_space) || !is_same(a->pod, b->pod) ||
-            a->profile != b->profile)
+        if (!optional_text_equal(a->node, b->node) ||
+            !optional_text_equal(a->container, b->container) ||
+            !optional_text_equal(a->name_space, b->name_space) ||
+            !optional_text_equal(a->pod, b->pod) || a->profile != b->profile)
             return false;
     }
     return true;

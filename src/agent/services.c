@@ -8,6 +8,7 @@
 #include "agent/http/http_server.h"
 #include "agent/sender.h"
 #include "util/alloc.h"
+#include "util/optional_text.h"
 
 /* Report a start that failed, once until one succeeds. */
 static void note_start(const struct services *services, bool *failed, int result,
@@ -143,11 +144,6 @@ static void look_at_sender(struct services *services, struct service *service, u
 
 /* ---- HTTP ---- */
 
-static bool is_same(const char *one, const char *other)
-{
-    return !one == !other && (!one || !strcmp(one, other));
-}
-
 static void start_http(struct services *services, const struct agent_config *config)
 {
     const struct http_server_options options = {.config = config,
@@ -164,13 +160,14 @@ static void apply_http(struct services *services, const struct agent_config *con
 {
     const char *listen = config->http.listen, *token_file = config->http.token_file;
 
-    if (is_same(services->http_listen, listen) && is_same(services->http_token_file, token_file))
+    if (optional_text_equal(services->http_listen, listen) &&
+        optional_text_equal(services->http_token_file, token_file))
         return;
     http_server_end(&services->http);
     free(services->http_listen);
     free(services->http_token_file);
-    services->http_listen = listen ? xstrdup(listen) : NULL;
-    services->http_token_file = token_file ? xstrdup(token_file) : NULL;
+    services->http_listen = optional_text_copy(listen);
+    services->http_token_file = optional_text_copy(token_file);
     services->http_failed = false;
     if (listen)
         start_http(services, config);

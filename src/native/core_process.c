@@ -16,6 +16,7 @@
 #include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/optional_text.h"
 
 enum { HEADERS_MAX = 64, NOTES_MAX = 1 << 14, VDSO_MAX = 1 << 16 };
 enum { SILENT_MAX = 3 /* libraries whose server does not answer, each of which takes a while */ };
@@ -118,7 +119,7 @@ static int find_patiently(const char *root, const char *path)
     struct library_search *search = xcalloc(1, sizeof(*search));
     int fd, code;
 
-    *search = (struct library_search){.root = root ? xstrdup(root) : NULL, .path = xstrdup(path)};
+    *search = (struct library_search){.root = optional_text_copy(root), .path = xstrdup(path)};
     if (!patient_open(find_file, drop_search, search, &fd))
         return -1;
     code = search->code;

@@ -16,6 +16,7 @@
 #include "util/alloc.h"
 #include "util/files.h"
 #include "util/log.h"
+#include "util/optional_text.h"
 
 /* A vdso has two or three pages. */
 enum { LARGEST_VDSO = 1 << 16 };
@@ -181,7 +182,7 @@ static struct elf_file *file_of(struct parser *parser, int fd, uint64_t device, 
     file = xcalloc(1, sizeof(*file));
     file->fd = fd;
     file->device = device;
-    file->root = root ? xstrdup(root) : NULL;
+    file->root = optional_text_copy(root);
     file->path = xstrdup(path);
     file->parser = parser_share(parser);
     if (let_open(file, &answer)) {

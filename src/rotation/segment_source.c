@@ -10,6 +10,7 @@
 #include "recording/recording_join.h"
 #include "recording/recording_keep.h"
 #include "util/alloc.h"
+#include "util/optional_text.h"
 
 struct segment_source *segment_source_new(struct segment_time time, const int *fds, size_t count,
                                           const char *trigger, int file)
@@ -19,7 +20,7 @@ struct segment_source *segment_source_new(struct segment_time time, const int *f
     *source = (struct segment_source){.time = time,
                                       .fds = xcalloc(count, sizeof(*fds)),
                                       .count = count,
-                                      .trigger = trigger ? xstrdup(trigger) : NULL,
+                                      .trigger = optional_text_copy(trigger),
                                       .file = file};
     memcpy(source->fds, fds, count * sizeof(*fds));
     return source;
