@@ -27,15 +27,6 @@ static void test_functions_have_self_and_inclusive_costs(void **state)
                        "cob=/usr/bin/beam.smp\ncfl=???\ncfn=spin\ncalls=1 0\n0 10000000\n");
 }
 
-static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
-{
-    return profile_stack(p, from,
-                         profile_frame(p, &(struct frame){.symbol = profile_string_z(p, symbol),
-                                                          .file = profile_string_z(p, "a.erl"),
-                                                          .line = line,
-                                                          .kind = FRAME_ERLANG}));
-}
-
 /* A call that is in a stack several times costs the stack's value once; calls on different lines
  * are separate. */
 static void test_recursive_call_costs_its_value_once(void **state)
@@ -46,8 +37,8 @@ static void test_recursive_call_costs_its_value_once(void **state)
     (void)state;
     small_profile_make(&small);
     for (int i = 0; i < 3; i++)
-        stack = call(small.profile, stack, "a:f/1", 10);
-    stack = call(small.profile, stack, "a:f/1", 20);
+        stack = small_call(small.profile, stack, "a:f/1", 10);
+    stack = small_call(small.profile, stack, "a:f/1", 20);
     for (int i = 0; i < SMALL_SAMPLES; i++) {
         small.samples[i].stack = stack;
         small.samples[i].process = small.samples[0].process;

@@ -55,15 +55,6 @@ static void test_costs_are_divided_among_callers_and_callees(void **state)
                   "  self\n        10.0 ms 100.0 %\n");
 }
 
-static stack_id call(struct profile *p, stack_id from, const char *symbol, uint32_t line)
-{
-    return profile_stack(p, from,
-                         profile_frame(p, &(struct frame){.symbol = profile_string_z(p, symbol),
-                                                          .file = profile_string_z(p, "a.erl"),
-                                                          .line = line,
-                                                          .kind = FRAME_ERLANG}));
-}
-
 /* A stack counts once for a function that is in it several times, on any lines; functions below
  * half a percent are only counted. */
 static void test_stack_counts_once_for_a_recursive_function(void **state)
@@ -75,14 +66,14 @@ static void test_stack_counts_once_for_a_recursive_function(void **state)
     (void)state;
     small_profile_make(&small);
     for (uint32_t i = 0; i < 3; i++)
-        stack = call(small.profile, stack, "a:f/1", 10 + i);
+        stack = small_call(small.profile, stack, "a:f/1", 10 + i);
     small.samples[2] = small.samples[0];
     for (int i = 0; i < SMALL_SAMPLES; i++) {
         small.samples[i].time = 2000000000u + (uint64_t)i;
         small.samples[i].stack = stack;
     }
     small.samples[3].values[0] = 100;
-    small.samples[3].stack = call(small.profile, stack, "a:g/0", 1);
+    small.samples[3].stack = small_call(small.profile, stack, "a:g/0", 1);
     assert_report(&small, &settings,
                   "\nfunctions of cpu by time, of 30.0 ms\n"
                   "           with callees                    self  function\n"

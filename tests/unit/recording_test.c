@@ -112,44 +112,52 @@ static void test_extreme_values_of_each_field_survive(void **state)
     profile_free(small.profile);
 }
 
+/* End the recording, which must have samples of these times, one of them out of order. Frees the
+ * profile. */
+static void assert_times(struct recording_writer *writer, struct profile *p, const uint64_t *ms,
+                         size_t count)
+{
+    struct recording_totals totals = {0};
+    struct seen seen;
+    struct error error;
+    int fd;
+
+    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
+    assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
+    assert_int_equal(read_fd(fd, &seen, &error), 0);
+    assert_int_equal(seen.count, count);
+    for (size_t i = 0; i < seen.count; i++)
+        assert_int_equal(seen.samples[i].time, ms[i] * 1000000);
+    assert_int_equal(seen.totals.losses[LOSS_OUT_OF_ORDER], 1);
+    seen_free(&seen);
+    profile_free(p);
+}
+
 /* Samples within 500 ms are sorted; a sample that is later than that gets the newest time written,
  * and is counted. */
 static void test_samples_within_500_ms_are_sorted(void **state)
 {
     static const uint64_t in_ms[] = {5000, 4750, 4950, 4700, 5505, 5300, 4500, 10000, 7500};
     static const uint64_t out_ms[] = {4700, 4750, 4950, 5000, 5000, 5300, 5505, 7500, 10000};
-    struct recording_totals totals = {0};
     struct profile *p = profile_new();
     struct sample sample = {.event = event_define(p, EVENT_CPU)};
-    struct seen seen;
     struct error error;
     struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
-    int fd;
 
     (void)state;
     for (size_t i = 0; i < sizeof(in_ms) / sizeof(in_ms[0]); i++) {
         sample.time = in_ms[i] * 1000000;
         assert_int_equal(recording_append(writer, p, &sample, &error), 0);
     }
-    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
-    assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
-    assert_int_equal(read_fd(fd, &seen, &error), 0);
-    assert_int_equal(seen.count, sizeof(out_ms) / sizeof(out_ms[0]));
-    for (size_t i = 0; i < seen.count; i++)
-        assert_int_equal(seen.samples[i].time, out_ms[i] * 1000000);
-    assert_int_equal(seen.totals.losses[LOSS_OUT_OF_ORDER], 1);
-    seen_free(&seen);
-    profile_free(p);
+    assert_times(writer, p, out_ms, sizeof(out_ms) / sizeof(out_ms[0]));
 }
 
 /* Samples that the caller holds keep their times, however late they come. Then 500 ms count again.
  */
 static void test_newer_samples_wait_for_those_that_are_held(void **state)
 {
-    struct recording_totals totals = {0};
     struct profile *p = profile_new();
     struct sample sample = {.event = event_define(p, EVENT_CPU)};
-    struct seen seen;
     struct error error;
     struct recording_writer *writer = recording_create(NULL, "/tmp", &small_header, &error);
     static const struct step {
@@ -157,7 +165,6 @@ static void test_newer_samples_wait_for_those_that_are_held(void **state)
     } in[] = {{1000, 1000}, {1100, 3000},       {1100, 1100},      {2000, 5000},
               {2000, 2000}, {UINT64_MAX, 6000}, {UINT64_MAX, 2500}};
     static const uint64_t out_ms[] = {1000, 1100, 2000, 3000, 5000, 5000, 6000};
-    int fd;
 
     (void)state;
     for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
@@ -166,14 +173,7 @@ static void test_newer_samples_wait_for_those_that_are_held(void **state)
         sample.time = in[i].ms * 1000000;
         assert_int_equal(recording_append(writer, p, &sample, &error), 0);
     }
-    assert_int_equal(recording_finish(writer, p, &totals, &fd, &error), 0);
-    assert_int_equal(totals.losses[LOSS_OUT_OF_ORDER], 1);
-    assert_int_equal(read_fd(fd, &seen, &error), 0);
-    assert_int_equal(seen.count, sizeof(out_ms) / sizeof(out_ms[0]));
-    for (size_t i = 0; i < seen.count; i++)
-        assert_int_equal(seen.samples[i].time, out_ms[i] * 1000000);
-    seen_free(&seen);
-    profile_free(p);
+    assert_times(writer, p, out_ms, sizeof(out_ms) / sizeof(out_ms[0]));
 }
 
 /* After a flush all complete samples are in the file, even if the writer never continues. */

@@ -64,6 +64,17 @@ static inline frame_id small_frame(struct profile *profile, const char *symbol, 
                                                   .kind = (uint8_t)kind});
 }
 
+/* Return the stack `from` with a function of a.erl, at a line of it, as its leaf. */
+static inline stack_id small_call(struct profile *p, stack_id from, const char *symbol,
+                                  uint32_t line)
+{
+    return profile_stack(p, from,
+                         profile_frame(p, &(struct frame){.symbol = profile_string_z(p, symbol),
+                                                          .file = profile_string_z(p, "a.erl"),
+                                                          .line = line,
+                                                          .kind = FRAME_ERLANG}));
+}
+
 static inline struct recording_totals small_totals(void)
 {
     return (struct recording_totals){.end_monotonic = 3500000000,
