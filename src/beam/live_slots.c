@@ -8,22 +8,22 @@
 #include "util/alloc.h"
 
 enum {
-    AHEAD_LEAST = 128, /* data of the queue that are read in advance */
+    AHEAD_LEAST = 128, /* places of the queue that are read in advance */
     AHEAD_MOST = 2048,
     BATCH = 256,
-    /* A thread of the VM can be between taking the data and filling the slot while a complete look
-     * passes the slot. The next complete look finds that process. */
+    /* A complete look misses a process whose data have left the queue and whose slot is not filled
+     * yet. The next complete look finds that process. */
     LOOKS = 64, /* from one complete look to the next */
-    /* For more processes than this part of the slots, the whole table is read faster. */
+    /* If more than one slot in PART is used, reading the whole table is faster. */
     PART = 256,
 };
 
 struct live_slot {
     uint64_t index;
-    bool is_new; /* its data have left the queue since the last look: it may still be empty */
+    bool is_new; /* the data of the slot have just left the queue: the slot may still be empty */
 };
 
-/* What the VM takes the data of new processes from. */
+/* The queue from which the VM takes the data of new processes. */
 struct data_queue {
     uint64_t data; /* address */
     uint64_t invalid;
@@ -132,8 +132,8 @@ static void read_ahead(struct live_slots *live, const struct data_queue *queue)
     }
 }
 
-/* Add the slots of the data that have left the queue since the last look. False if they are not
- * all known. */
+/* Add the slots of the data that have left the queue since the last look. False if not all of these
+ * data were read in advance. */
 static bool add_started(struct live_slots *live, const struct data_queue *queue)
 {
     uint32_t started = queue->last - live->last;

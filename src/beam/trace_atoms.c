@@ -22,7 +22,7 @@ static bool is_found(const struct trace_atoms *atoms)
     return atoms->wire.context && atoms->wire.tracer && atoms->wire.span_ctx;
 }
 
-/* True if an atom with this name can have so many bytes. */
+/* True if one of the three names has this size. */
 static bool has_size_of(int16_t size)
 {
     return size == sizeof(CONTEXT) - 1 || size == sizeof(TRACER) - 1 ||
@@ -49,8 +49,8 @@ static void consider(const struct vm *vm, struct trace_atoms *atoms, uint64_t in
         atoms->wire.span_ctx = term;
 }
 
-/* Look at the atoms from `seen` on that are in one segment of the table, up to `end`. False if one
- * can't be read. */
+/* Look at the atoms from `seen` on, up to `end` or the end of their segment of the table. False if
+ * an atom can't be read. */
 static bool look_at_segment(const struct vm *vm, struct trace_atoms *atoms, uint64_t end)
 {
     const struct layout *layout = &vm->layout;

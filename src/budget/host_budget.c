@@ -10,11 +10,11 @@
 
 #define SECOND 1e9
 
-/* The part of the host's budget that probes have at least. */
+/* Probes have at least this part of the host's budget. */
 static const double LEAST = 0.1;
 
-/* How far back the CPU time of this program is averaged, in ns: over the bursts of ending a
- * segment. */
+/* The CPU time of this program is averaged over so many ns, because ending a segment takes a burst
+ * of it. */
 static const double OWN_MEMORY = 30e9;
 
 struct member {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Loads BPF objects. libbpf's messages go to util/log.h. If the kernel refuses a program, the error
- * has what its verifier says last, and all that it says is logged.
+ * contains the last line of the verifier, and the log all of its output.
  */
 #pragma once
 

@@ -121,8 +121,8 @@ struct governor_status governor_status(struct governor *governor, unsigned group
 
 /* ---- host_limit.c ---- */
 
-/* The budget of the host (budget/host_budget.h), which the governors of all targets share. All
- * functions may be called from any thread. */
+/* The budget of the host (budget/host_budget.h), which the governors of all targets share. Any
+ * thread may call these functions. */
 
 struct host_limit;
 
@@ -134,5 +134,5 @@ void host_limit_free(struct host_limit *limit);
 unsigned host_limit_join(struct host_limit *limit);
 void host_limit_leave(struct host_limit *limit, unsigned member);
 
-/* Return the part of a target's income (ns a second) that the host has room for now. */
+/* Return the factor by which the host scales a target's income (ns a second) now. */
 double host_limit_scale(struct host_limit *limit, unsigned member, double income);

@@ -9,10 +9,10 @@
 
 struct start_watch;
 
-/* Ask for the program. Borrows `programs`, which are open. */
+/* Request the BPF program. Borrows `programs`, which are open. */
 struct start_watch *start_watch_new(struct programs *programs);
 void start_watch_free(struct start_watch *watch);
 
-/* Begin, after the programs are loaded. Without it VMs are still found by looking at all processes,
- * so a failure is only logged. */
+/* Begin, after the programs are loaded. A failure is only logged, because looks at all processes
+ * find the VMs later. */
 void start_watch_begin(struct start_watch *watch);

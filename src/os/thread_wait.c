@@ -6,8 +6,8 @@
 #include "os/procfs.h"
 #include "util/files.h"
 
-/* Take the state of a thread and how often it has waited from its status (proc_pid_status(5)).
- * Return 0 without a state. */
+/* Return the state of a thread from its status (proc_pid_status(5)), and set how often it has
+ * waited. Return 0 if there is no state. */
 static char take_state(const char *text, uint64_t *switches)
 {
     const char *value;
@@ -21,7 +21,7 @@ static char take_state(const char *text, uint64_t *switches)
     return state;
 }
 
-/* A page of a file in user space is waited for in state S. */
+/* A thread that waits for a page of a FUSE file is in state S. */
 static unsigned int look(struct thread_wait *wait, pid_t tid, char state, uint64_t switches)
 {
     if (state != 'D' && state != 'S') {

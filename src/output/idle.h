@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Idle processes in event wall: they would hide all others, so graphs and tables leave them out and
- * report how much that is. Lists of samples keep them (output_format.lists_idle). */
+ * report the share of the time that they leave out. Lists of samples keep them
+ * (output_format.lists_idle). */
 #pragma once
 
 #include "output/output.h"

@@ -16,7 +16,7 @@ struct row_cell {
     double of_hit; /* what the last hit has in `part.sampled` */
 };
 
-/* The window of the cells that a window is in. Both are numbered from 1 on. */
+/* Return the window of the cells that contains a window. Both are numbered from 1 on. */
 static uint32_t window_of(const struct row_cells *cells, uint32_t window)
 {
     return ((window - 1) >> cells->shift) + 1;
@@ -54,7 +54,7 @@ static void put(struct row_cells *cells, size_t *count, uint32_t id, const struc
     cells->last[id] = (uint32_t)*count;
 }
 
-/* Make each two windows one. */
+/* Join each two neighbouring windows of the cells to one. */
 static void join_windows(struct row_cells *cells)
 {
     size_t count = 0;

@@ -85,7 +85,7 @@ static uint32_t escaped_text(struct stack_lines *lines, const char *text)
     return recent->id;
 }
 
-/* Return how many frames, from the root, are those of the last added stack. */
+/* Return how many frames, from the root, are the same as in the stack that was added last. */
 static size_t shared_depth(const struct stack_lines *lines, const struct view_frame *frames,
                            size_t count)
 {

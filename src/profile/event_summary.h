@@ -68,10 +68,10 @@ double event_summary_half(const struct event_summary *summary, uint32_t value);
  * each side. A sum of 0 whose error is known is sure. */
 bool event_summary_is_sure(const struct event_summary *summary, uint32_t value);
 
-/* How many hits of a kind there were at most if windows saw none, with 95 % confidence and if hits
- * come at random: 3 in as much time as windows cover (the rule of three: e to the power of -3 is
- * 5 %), scaled to all of the time. 0 if all of it was observed: there were none. UINT64_MAX if
- * nothing was. */
+/* The upper limit, with 95 % confidence, of the number of hits of a kind that no window saw, if
+ * hits come at random: 3 in the time that windows cover (the rule of three: e to the power of -3 is
+ * 5 %), scaled to all of the time. 0 if all of the time was observed, because then there were none;
+ * UINT64_MAX if none of it was. */
 uint64_t event_summary_unseen_at_most(const struct event_summary *summary);
 
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or

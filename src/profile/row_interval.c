@@ -114,8 +114,8 @@ static double between_0_and_1(double share)
     return fmin(fmax(share, 0), 1);
 }
 
-/* Exact samples are of a time in which the probes were attached all of the time. The windows are in
- * the rest. */
+/* Exact samples come from the time in which the probes were always attached. The windows are in the
+ * rest of the time. */
 struct row_cover row_interval_cover(const struct row_whole *whole,
                                     const struct event_summary *summary, uint32_t value,
                                     bool is_selected)
@@ -179,7 +179,7 @@ static double variance(const struct row_sum *row, const struct row_whole *whole,
     return fmax(windows, fmax(chance, 0) * cover->unsampled);
 }
 
-/* Half of the interval of a row that no sample of a window has: its hits were seen while the probes
+/* Half of the interval of a row without samples of windows: its hits were seen while the probes
  * were attached all of the time, and windows may have missed others. */
 static double half_of_unseen(const struct row_sum *row, const struct row_whole *whole,
                              const struct row_cover *cover)

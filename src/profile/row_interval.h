@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How sure a row of a table is: a call site, a process, a pair of processes, of an event whose
- * probes were attached in windows, or of which some hits were sampled.
+ * How sure the value of a row of a table is. A row is a call site, a process or a pair of
+ * processes. The probes of its event were attached in windows, or only some hits were sampled.
  *
  * The value of a row is the event's total times the row's share of the samples. Samples of one
  * window are alike, so a share is a ratio of sums over windows, and its variance is that of a ratio
  * of clusters (Cochran, Sampling Techniques, chapter 9). The variance is never less than that of
  * samples that are taken at random one by one. The error of the total, times the share, is added.
- * Few samples, or few windows in which the row was seen, count as a Poisson distribution of so many
- * (util/confidence.h). Samples that stand for themselves alone (SAMPLE_EXACT) are not uncertain.
+ * A small number of samples, or of windows in which the row was seen, is taken to be distributed
+ * like Poisson's (util/confidence.h). Samples that stand only for themselves (SAMPLE_EXACT) have no
+ * error.
  *
  * Samples are added in time order, as a recording has them: first to the whole, then to its rows.
  */
@@ -56,8 +57,8 @@ struct row_whole {
     size_t room;
 };
 
-/* True if two samples in succession, of an event whose hits can have several samples, are of one
- * hit: they have the same time, process and thread. */
+/* True if two successive samples are of one hit: they have the same time, process and thread. For
+ * events whose hits can have several samples. */
 bool row_interval_have_one_hit(const struct sample *last, const struct sample *sample);
 
 /* True if a sample, which is added next, is of the same hit as the last one. */
@@ -73,8 +74,8 @@ struct row_part row_interval_add_whole(struct row_whole *whole, const struct sam
 void row_interval_add(struct row_sum *row, const struct row_whole *whole,
                       const struct row_part *part);
 
-/* Two parts of one hit, in different places, are counted as two samples in what the places have in
- * common. Return the part that corrects this, to be added there. */
+/* A row that contains two parts of one hit, from two places, counts them as two samples. Return the
+ * part that corrects this, to be added to that row. */
 struct row_part row_interval_in_common(const struct row_part *first, const struct row_part *second);
 
 /* What is known of the total of the whole. */
@@ -95,10 +96,10 @@ struct row_cover row_interval_cover(const struct row_whole *whole,
                                     const struct event_summary *summary, uint32_t value,
                                     bool is_selected);
 
-/* The same of sweeps over processes: `summary` has the share of the processes that they read. A
- * sweep shows a moment, so the time between sweeps is not covered even if it reads all processes.
- * But then no chance decides which processes are read (Cochran, chapter 2: the correction for a
- * finite population). */
+/* The same for sweeps over processes: `summary` has the share of the processes that they read. A
+ * sweep shows a moment, so the time between sweeps is not covered, even if a sweep reads all
+ * processes. But a sweep of all processes has no error of selection (Cochran, chapter 2: the
+ * correction for a finite population). */
 struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
                                               const struct event_summary *summary, uint32_t value,
                                               bool is_selected);

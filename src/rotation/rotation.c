@@ -50,7 +50,8 @@ void rotation_drop(struct rotation *rotation)
     free(temporary);
 }
 
-/* Keep what a child had to write that a signal has ended, and remove its temporary files. */
+/* A signal has ended the child: keep the recording that it had to write, and remove its temporary
+ * files. */
 static void take_from_killed(struct rotation *rotation, int number)
 {
     rotation->context.reports->warn("signal %d ended the process that wrote a segment", number);

@@ -9,8 +9,8 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* A process that was looked at, and its executable then: a shell can become a VM, and a VM another
- * VM. */
+/* A process that was looked at, with the executable that it had then: a shell can become a VM, and
+ * a VM another VM. */
 struct seen {
     pid_t pid;
     struct executable executable;
@@ -29,8 +29,7 @@ struct arrivals {
     unsigned noted;       /* in it */
 };
 
-/* The seconds that a VM has to start: until it looks like a supported one, and until it can be
- * added. */
+/* The seconds that a new VM has until its tables exist, and until it can be added. */
 enum { TABLES_SECONDS = 5, START_SECONDS = 60 };
 
 /* A VM is ready some 50 to 500 ms after it began. Each try opens it, which takes some ms. */
@@ -45,8 +44,8 @@ enum {
  * long. */
 enum { PAUSE = 200 };
 
-/* The most processes that are looked at in a second because they have begun a program: any user can
- * begin many. The next look at all finds the others. */
+/* In a second, at most this many processes are looked at because they have begun a program: any
+ * user can begin many. The next look at all processes finds the others. */
 enum { NOTES_MOST = 256 };
 
 void arrivals_free(struct arrivals *arrivals)
@@ -71,8 +70,8 @@ static struct seen *find(const struct arrivals *arrivals, pid_t pid)
     return bsearch(&pid, arrivals->seen, arrivals->count, sizeof(*arrivals->seen), compare);
 }
 
-/* True if what was known of a process still holds. Most programs are no VMs; a change of their
- * executable is enough to notice. */
+/* True if a process is the one that was looked at before. Of programs that are no VMs, which most
+ * are, only the executable is compared. */
 static bool is_same(const struct seen *before, const struct seen *now)
 {
     return before && before->executable.device == now->executable.device &&

@@ -14,7 +14,7 @@
 
 static const double NS = 1e-9;
 
-/* What one event counted. Not each event has each of them. */
+/* The counts of one event; 0 where the event does not have a count. */
 struct metered_counts {
     double sums[EVENT_VALUES], variances[EVENT_VALUES], cost;
     double buckets[TIME_BUCKETS];
@@ -42,7 +42,7 @@ void event_meter_free(struct event_meter *meter)
 
 /* ---- the totals of this segment ---- */
 
-/* The histogram whose times are shown of an event, and how many that follow belong to it. */
+/* Return how many histograms of an event have its times. *first: the first of them. */
 static int shown_histograms(const char *kind, int *first)
 {
     *first = 0;
@@ -52,7 +52,7 @@ static int shown_histograms(const char *kind, int *first)
     return strcmp(kind, EVENT_SCHED) ? 0 : WIRE_SCHED_DIRTY_DELAYS - WIRE_SCHED_DELAYS + 1;
 }
 
-/* Limits of the buckets here are limits of the finer ones there. */
+/* Each bucket of the histogram lies within one of `buckets`. */
 static void add_buckets(const struct histogram *histogram, double buckets[TIME_BUCKETS])
 {
     for (uint32_t b = 0; b < LOG_HISTOGRAM_BUCKETS; b++) {
@@ -66,7 +66,8 @@ static void add_buckets(const struct histogram *histogram, double buckets[TIME_B
     }
 }
 
-/* An error that is not known counts as one that is as large as the sum. */
+/* Return the variance of a sum. If its error is not known, it is taken to be as large as the sum.
+ */
 static double variance_of(const struct event_summary *summary, int value)
 {
     double error = (double)(summary->errors[value] == EVENT_ERROR_UNKNOWN ? summary->sums[value]
@@ -99,7 +100,7 @@ static struct metered_counts read_counts(const struct event_meter *meter,
     return counts;
 }
 
-/* Add what was counted in the segments before. */
+/* Return the sum of the counts of earlier segments and those of this one. */
 static struct metered_counts add(const struct metered_counts *before,
                                  const struct metered_counts *now)
 {
@@ -112,7 +113,8 @@ static struct metered_counts add(const struct metered_counts *before,
 
 /* ---- numbers ---- */
 
-/* Set a number that counts, which never goes back. */
+/* Raise a number to a new estimate. A number that counts never decreases, even if its estimate
+ * does. */
 static void raise(double *number, double to)
 {
     *number = isnan(*number) ? to : fmax(*number, to);

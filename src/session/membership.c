@@ -114,9 +114,9 @@ void membership_prepare(struct session *session)
 
 /* ---- leaving ---- */
 
-/* Note that a VM has ended, and warn of it, or that it holds back memory: the recording shows it
- * only up to there. The end of a command that was started, or of a VM that came by itself, is
- * expected; so is that of any VM if VMs may come and go. */
+/* Note that a VM has ended or holds back memory, and warn: the recording shows the VM only up to
+ * that moment. There is no warning if the end is expected: that of a command that was started, of a
+ * VM that joined, and of any VM if VMs may come and go. */
 static void note_end(const struct session *session, const struct target *target)
 {
     if (target->vm->memory->is_held) {
@@ -136,7 +136,7 @@ void membership_note_ends(const struct session *session)
             note_end(session, session->targets->of[i]);
 }
 
-/* Take what the VM has left. Its counts belong to the summaries of the segment. */
+/* Take the samples that the VM has left. Its counts belong to the summaries of the segment. */
 static int leave(struct session *session, struct target *target, struct error *error)
 {
     log_decision("targets", "process %d %s", (int)target->vm->pid,
@@ -188,8 +188,8 @@ static uint32_t free_number(const struct targets *targets)
     }
 }
 
-/* True for a VM that was started with a name and has none yet. All that is recorded of a VM has the
- * name that it has when it joins. */
+/* True if a VM was started with a node name and does not have it yet. Its samples have the name
+ * that it has when it joins. */
 static bool waits_for_name(struct vm *vm)
 {
     static const char *const flags[] = {"-sname", "-name"};
@@ -281,8 +281,8 @@ static bool find_room(struct session *session, uint32_t *ret_number)
     return !full;
 }
 
-/* Make way for a VM in a process that was a target before it began this program. Return 1 if it is
- * the target, 0 if not, -1 with error. */
+/* If the process was a target before it began this program, let the old target leave. Return 1 if
+ * the VM is a target already, 0 if not, -1 with error. */
 static int make_way(struct session *session, pid_t pid, struct error *error)
 {
     struct target *target = targets_find(session->targets, pid);
@@ -294,7 +294,8 @@ static int make_way(struct session *session, pid_t pid, struct error *error)
     return leave(session, target, error);
 }
 
-/* Add a VM that is due. One that has only begun to start can't be profiled yet, and is tried again.
+/* Add a VM that is due. A VM that has just begun to start can't be profiled yet, and is tried
+ * again.
  */
 static int add_arrival(struct session *session, pid_t pid, uint32_t number, struct error *error)
 {

@@ -19,7 +19,7 @@
 
 static const uint64_t SECOND = 1000000000;
 
-/* How often something is read, and what it takes. */
+/* How often something is read: less often, the more CPU time a reading takes. */
 struct pace {
     uint64_t least;  /* ns between two readings */
     uint64_t factor; /* time between readings of all VMs, for each ns that they take */
@@ -31,7 +31,7 @@ struct node_meter {
     struct event_meter *events;
     struct process_sweep *sweep; /* NULL: processes can't be read */
     struct pace quick, slow;
-    uint64_t cpu_ns, shared_ns;                  /* CPU time of the VM that was read, and divided */
+    uint64_t cpu_ns, shared_ns; /* CPU time of the VM: read, and divided among threads */
     double sampled[THREAD_KINDS][THREAD_STATES]; /* ns of samples that are not divided yet */
     bool samples_cpu;
     struct node_numbers numbers;
@@ -106,7 +106,8 @@ void node_meter_cpu_sample(struct node_meter *meter, const struct profile *profi
     meter->sampled[kind_of(profile, sample->thread)][state_of(sample)] += (double)ns;
 }
 
-/* Divide the CPU time since the last time by the samples. Without samples it waits for them. */
+/* Divide the CPU time since the last division among threads and states, in proportion to the times
+ * of their samples. Without samples, a later call divides it. */
 static void divide_cpu_time(struct node_meter *meter)
 {
     double all = 0, since = (double)(meter->cpu_ns - meter->shared_ns) / 1e9;
@@ -205,7 +206,7 @@ static void add_table(void *context, const struct ets_table *table)
     sums->is_counted &= table->facts.is_counted;
 }
 
-/* A list of tables that changes while it is read leaves the numbers as they are. */
+/* If the list of tables changes while it is read, the numbers stay as they are. */
 static void read_tables(struct node_meter *meter)
 {
     struct table_sums sums = {.is_counted = true};
@@ -303,7 +304,8 @@ static bool step(const struct target *target, const struct segment *segment, siz
 
 void node_meters_step(const struct targets *targets, const struct segment *segment)
 {
-    bool was_slow = false; /* samples wait meanwhile, so the others' turn is at the next steps */
+    /* One slow reading a step, because samples wait meanwhile. */
+    bool was_slow = false;
 
     for (size_t i = 0; i < targets->count; i++) {
         const struct target *target = targets->of[i];

@@ -2,14 +2,14 @@
 /*
  * Reads the numbers of a VM for its operators while it is recorded (node_numbers.h).
  *
- * A few words of memory are read each second. What takes longer (allocators, tables, ports, the
- * queues of all processes) is read each ten seconds. Readings of many VMs are less frequent: those
- * of all VMs together take at most 0.1 % and 0.3 % of a CPU.
+ * A few words of memory are read every second. What takes longer (allocators, tables, ports, the
+ * queues of all processes) is read every ten seconds. With many VMs, readings are less frequent:
+ * quick readings of all VMs together take at most 0.1 % of a CPU, slow ones 0.3 %.
  *
- * CPU samples say what the kernel's account of the VM's CPU time was used for: each second's time
- * is divided by the times that its samples stand for. Counts of events are their totals, which are
- * estimates where windows cover a part of the time. A better estimate may be lower than one before;
- * a number that counts never goes back.
+ * CPU samples show which threads and states used the VM's CPU time: the kernel's account of each
+ * second is divided in proportion to the times that its samples stand for. Counts of events are
+ * estimates where windows cover a part of the time. A later estimate may be lower than an earlier
+ * one; a number that counts then keeps its value.
  */
 #pragma once
 

@@ -12,14 +12,14 @@
 
 /* ---- event_meter.c ---- */
 
-/* What the events of one VM have counted, over all segments. */
+/* Adds up what the events of one VM count, over all segments. */
 
 struct event_meter;
 
 struct event_meter *event_meter_new(const struct session_options *options);
 void event_meter_free(struct event_meter *meter);
 
-/* Update the numbers that are of events. `is_last`: the segment ends, and `probes` count from 0
+/* Update the numbers of events. `is_last`: the segment ends, and `probes` count from 0
  * again. */
 void event_meter_read(struct event_meter *meter, const struct event_probes *probes, bool is_last,
                       struct node_numbers *numbers);
@@ -27,11 +27,12 @@ void event_meter_read(struct event_meter *meter, const struct event_probes *prob
 /* ---- queue_meter.c ---- */
 
 /*
- * The longest message queues of a VM, by what their processes are called: registered name, label or
- * initial call. Processes of the same name are one entry. A process without any of these has none.
+ * Finds the longest message queues of a VM. Processes are listed by their registered name, else by
+ * their label, else by their initial call. Processes of the same name are one entry; a process
+ * without any of these names is left out.
  */
 
-/* Read the queues of all processes; of more than 100,000, those of some, chosen by chance. Sets the
+/* Read the queues of all processes, or of 100,000 picked at random if there are more. Set the
  * numbers of queues. Nothing changes if the VM has ended. */
 void queue_meter_read(struct process_sweep *sweep, struct vm *vm, struct symbolizer *symbolizer,
                       const struct profile *profile, uint64_t now, struct node_numbers *numbers);

@@ -21,7 +21,7 @@ struct long_queue {
 struct search {
     const struct vm *vm;
     struct long_queue of[FOUND_MAX]; /* the longest so far */
-    size_t count, shortest;          /* `shortest`: position, once all are used */
+    size_t count, shortest; /* `shortest`: index of the shortest queue, once `of` is full */
     double queued;
 };
 
@@ -65,7 +65,7 @@ static int longest_first(const void *a, const void *b)
     return (one->length < other->length) - (one->length > other->length);
 }
 
-/* The name of a process in the list; 0: it has none. */
+/* Return the name by which a process is listed; 0 if it has none. */
 static string_id name_of(const struct process_entry *process, enum queue_name *by)
 {
     *by = QUEUE_OF_NAME;

@@ -230,7 +230,8 @@ static void look_at_targets(struct session *session)
     }
 }
 
-/* If this process takes more memory than it may, by whatever, keep the tables from growing. */
+/* If this process takes more memory than it may, for whatever reason, keep the tables from growing.
+ */
 static void look_at_memory(struct session *session)
 {
     uint64_t bytes;

@@ -22,11 +22,11 @@
 /* ---- arrivals.c ---- */
 
 /*
- * Finds VMs that start while a session with all VMs of the host runs: as the kernel reports that
- * their programs begin, and by looking at all processes now and then.
+ * Finds VMs that start while a session with all VMs of the host runs. The kernel reports programs
+ * that begin. Looks at all processes find the VMs that it did not report.
  *
- * A VM that has just begun can't be profiled yet. It is due again at intervals that grow, until it
- * has had the time that a VM needs to start.
+ * A VM that has just begun can't be profiled yet. It is tried again at growing intervals, for as
+ * long as a VM may need to start.
  */
 
 struct arrivals;
@@ -48,11 +48,11 @@ pid_t arrivals_next(const struct arrivals *arrivals);
 /* Return the time until a VM is due (ns); UINT64_MAX if none waits. */
 uint64_t arrivals_wait(const struct arrivals *arrivals);
 
-/* The seconds since a VM was seen first, with the executable that it has. */
+/* The seconds since a VM was first seen with its present executable. */
 double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
 
-/* Record that a VM could not be added. Return true if it is given up now, because it has had the
- * time that a VM needs to start. */
+/* Record that a VM could not be added. Return true if it is given up now, because it has had as
+ * long as a VM may need to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);
 
 /* Look for this VM no more: it is a target, or will not be one. */
@@ -60,7 +60,7 @@ void arrivals_settle(struct arrivals *arrivals, pid_t pid);
 
 /* ---- busiest.c ---- */
 
-/* Finds the process with the most samples of late, for the progress line. */
+/* Finds the process with the most recent samples, for the progress line. */
 
 /* All zero is empty. */
 struct busiest {
@@ -79,9 +79,9 @@ void busiest_note(struct busiest *busiest, const struct profile *profile);
 /* ---- presence.c ---- */
 
 /*
- * When the recorder ran. Where it did not for seconds, and no sample is of that time either, the
- * machine stood still, or this process was stopped: nothing is known of that time. Samples that the
- * kernel took while this process only waited for a CPU show that the machine ran.
+ * The times in which the recorder ran. If it did not run for seconds and there are no samples of
+ * that time, the machine stood still or this process was stopped: nothing is known of that time. If
+ * there are samples, the machine ran, and this process only waited for a CPU.
  */
 
 struct presence {
@@ -92,7 +92,7 @@ struct presence {
 /* The recorder runs since `now`. */
 void presence_begin(struct presence *presence, uint64_t now);
 
-/* Take note of a sample that is read at `now`. */
+/* Note the time of a sample that is read at `now`. */
 void presence_sample(struct presence *presence, uint64_t time, uint64_t now);
 
 /* End a step, and add its time to the spans of event 0, unless nothing is known of it. */
@@ -149,7 +149,8 @@ int membership_begin(struct session *session, struct error *error);
 void membership_account(struct session *session);
 /* Begin sweeps and triggers. */
 int membership_watch(struct session *session, struct error *error);
-/* Find what takes long and is not needed before the first sample. Samples wait meanwhile. */
+/* Do the searches that take long and are not needed before the first sample. Samples wait
+ * meanwhile. */
 void membership_prepare(struct session *session);
 
 /* While it runs. */

@@ -42,8 +42,8 @@ struct root_key root_key_of_process(const struct profile *profile, process_id pr
 void root_text(const struct profile *profile, enum group_by group_by, const struct root_key *key,
                struct buffer *text);
 
-/* Append what a process is shown as beside its pid: registered name, else any label, else as for
- * GROUP_NAME. */
+/* Append the name of a process that is shown beside its pid: the registered name, else any label,
+ * else as for GROUP_NAME. */
 void root_process_text(const struct profile *profile, const struct root_key *key,
                        struct buffer *text);
 

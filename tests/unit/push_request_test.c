@@ -128,7 +128,7 @@ static void test_parca_gets_json(void **state)
     buffer_free(&expected);
 }
 
-/* What is sent again is the same, so that a service can know it. */
+/* A profile that is sent again has the same bytes, so a service can recognize it. */
 static void test_same_profile_gives_the_same_body(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@ import { eventOf } from "#analysis/weights";
 /** @typedef {import("../types.js").Choice} Choice */
 
 /**
- * True if the choice is one of which idle processes can be left out: the time of event wall.
+ * True if idle processes can be left out of the choice: it shows the time of event wall.
  *
  * @param {Recording} recording
  * @param {Choice} choice
@@ -49,7 +49,7 @@ export function selectedStatuses(recording, statuses) {
 }
 
 /**
- * The time of idle samples, and of all: the samples are selected without leaving idle ones out.
+ * The time of idle samples, and of all samples. Idle ones are not left out of `selected`.
  *
  * @param {Recording} recording
  * @param {Choice} choice
