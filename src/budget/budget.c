@@ -413,7 +413,7 @@ bool budget_is_continuous(const struct budget *budget, unsigned number)
 {
     const struct budget_group *group = &budget->groups[number];
 
-    return group->state == OPEN && group->continuous;
+    return (group->state == OPEN || group->state == CLOSING) && group->continuous;
 }
 
 double budget_stacks(const struct budget *budget, unsigned number, double stack_ns, double most)

@@ -75,7 +75,7 @@ void budget_detached(struct budget *budget, unsigned group, double cost_ns);
 /* Report that the group can't be opened any more: its share goes to the others. */
 void budget_retire(struct budget *budget, unsigned group);
 
-/* True if hits have a scale of 1: the group is open, and to stay so. */
+/* True if hits have a scale of 1: the group is open and was to stay so, also while it is closed. */
 bool budget_is_continuous(const struct budget *budget, unsigned group);
 
 /* The number of stacks, at `stack_ns` each, that a group may take in a second of open time: as many

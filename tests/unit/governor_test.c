@@ -323,6 +323,30 @@ static void test_group_closes_within_200_ms_of_a_rate_jump(void **state)
     assert_in_range(best, 0, 200 * MS);
 }
 
+/* A group that stayed open and is closed after a jump of the rate: all its windows stand for
+ * themselves, also the last one. They adjoin. */
+static void test_windows_of_a_group_that_stayed_open_stand_for_themselves(void **state)
+{
+    struct profiler *profiler = start(200);
+    struct governor_window window;
+    uint64_t last_end = 0;
+    int windows = 0;
+
+    (void)state;
+    usleep(1500000);
+    profiler->target.state->rate = 50000;
+    for (int i = 0; i < 5000 && target_is_probed(&profiler->target); i++)
+        usleep(1000);
+    governor_stop(profiler->governor);
+    while (governor_window(profiler->governor, &window) && (!windows || window.start == last_end)) {
+        assert_true(window.represents == window.end - window.start);
+        last_end = window.end;
+        windows++;
+    }
+    assert_in_range(windows, 2, 8);
+    end(profiler);
+}
+
 /* The end of the target causes no error and no hang. */
 static void test_end_of_the_target_is_no_error(void **state)
 {
@@ -444,6 +468,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_strata_of_an_expensive_group_add_up_to_all_time),
         cmocka_unit_test(test_window_begins_with_its_own_period),
         cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),
+        cmocka_unit_test(test_windows_of_a_group_that_stayed_open_stand_for_themselves),
         cmocka_unit_test(test_end_of_the_target_is_no_error),
         cmocka_unit_test(test_no_window_begins_while_the_target_is_held),
         cmocka_unit_test(test_probes_of_a_held_target_are_kept),
