@@ -149,13 +149,14 @@ static double variance(const struct estimate *estimate, struct estimate_span all
 
 /* The part of the work that is hits, where the value is the number of hits, and a unit of work has
  * at most one hit. It is always less than 1: even if each unit that was seen had a hit, about 3 in
- * as many units may have none (the rule of three). */
+ * as many units may have none (the rule of three), and each window may end between a unit and its
+ * hit. */
 static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
     if (!by_work(estimate, all) || estimate->scaled != estimate->scaled_hits)
         return 0;
     return fmin(estimate->scaled_hits / estimate->scaled_work, 1) * estimate->hits /
-           (estimate->hits + 2);
+           (estimate->hits + 2 + (double)estimate->windows);
 }
 
 /* Half of the interval that follows from the number of hits alone: as if all were equal. Of what

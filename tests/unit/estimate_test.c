@@ -286,11 +286,36 @@ static void test_hits_that_are_alike_by_chance_are_not_certain(void **state)
         estimate_add(&like, span(10, 200 + i), 1000 * MS, 200 + i, 2);
         estimate_add(&other, span(10, 200), 1000 * MS, 1000, 2);
     }
-    /* Of 29 units of work, all had a hit. Three of a hundred may have none. */
-    assert_true(estimate_error(&hits, span(10000, 4000)) > 4000 * 2.7 / 29);
-    assert_true(estimate_error(&hits, span(10000, 4000)) < 4000 * 4.0 / 29);
+    /* Of 29 units of work, all had a hit. Three of a hundred may have none, and each of the 10
+     * windows may cut one. */
+    assert_true(estimate_error(&hits, span(10000, 4000)) > 4000 * 6.0 / 29);
+    assert_true(estimate_error(&hits, span(10000, 4000)) < 4000 * 7.0 / 29);
     assert_true(estimate_error(&like, span(10000, 300000)) > 0.3 * 3e5);
     assert_true(estimate_error(&other, span(10000, 200000)) > 0.5 * 1e6);
+}
+
+/* Each unit of work has a hit, but one of 40 windows ends between some units and their hits. Most
+ * recordings of 30 windows have one such window or none. */
+static void test_interval_of_hits_that_edges_cut_contains_the_true_total(void **state)
+{
+    const int strata = 30, units = 200;
+    const struct estimate_span all = span(200.0 * strata, 20.0 * strata * units);
+    struct check check = {0};
+    uint64_t random = 13;
+
+    (void)state;
+    for (int run = 0; run < RUNS; run++) {
+        struct estimate estimate = {0};
+
+        for (int i = 0; i < strata; i++) {
+            double hits = units - (uniform(&random) < 0.025 ? 6 : 0);
+
+            estimate_add(&estimate, span(10, units), 200.0 * MS, hits, hits);
+        }
+        compare(&check, &estimate, all, all.work * (1 - 0.025 * 6 / units));
+    }
+    assert_in_range(check.held, 0.9 * RUNS, RUNS);
+    assert_true(check.widths / RUNS < 0.004 * all.work);
 }
 
 /* Windows without work say nothing of a value that goes with the work: hits of one window are one
@@ -393,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_value_that_the_target_counts_needs_one_window),
         cmocka_unit_test(test_hits_that_edges_cut_do_not_change_a_count),
         cmocka_unit_test(test_hits_that_are_alike_by_chance_are_not_certain),
+        cmocka_unit_test(test_interval_of_hits_that_edges_cut_contains_the_true_total),
         cmocka_unit_test(test_hits_of_one_window_have_an_unknown_error),
         cmocka_unit_test(test_work_outside_of_all_windows_has_an_unknown_error),
         cmocka_unit_test(test_hits_of_exact_windows_alone_have_an_unknown_error),
