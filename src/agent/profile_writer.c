@@ -15,21 +15,28 @@
 #include "util/buffer.h"
 #include "util/files.h"
 
+/* Services take profiles of 2 MB and more, and of 16,000 samples. A request has profiles of at most
+ * twice these bytes, and Parca's are in base64. */
+enum { BYTES_MOST = 768 << 10, ROWS_MOST = 16000 };
+
 /* A profile that is made: of an event, and of a VM or of all. */
 struct part {
     event_id event;
     target_id target;
-    char *data; /* NULL: no sample */
+    struct output_piece piece; /* of its rows */
+    char *data;                /* NULL: not made yet, or no sample */
     size_t size;
+    bool is_made, is_whole; /* it has all rows of its event and VM, up to ROWS_MOST */
 };
 
 struct writer {
     int fd, out;
     enum push_protocol protocol;
     struct profile *profile; /* of the whole recording */
-    struct part *parts;
-    struct output_request *requests; /* one for each part */
+    struct part *parts;      /* in the order in which they are sent: the same each time */
     size_t count;
+    struct output_request *requests; /* one for each part that is not made */
+    size_t request_count;
 };
 
 static struct recording *open_recording(const struct writer *writer, struct error *error)
@@ -72,9 +79,26 @@ static void plan(struct writer *writer)
     writer->parts = xcalloc((size_t)counts.events * (last - first + 1) + 1, sizeof(struct part));
     for (event_id event = 1; event <= counts.events; event++)
         for (target_id target = first; target <= last; target++)
-            writer->parts[writer->count++] = (struct part){.event = event, .target = target};
+            writer->parts[writer->count++] = (struct part){
+                .event = event, .target = target, .piece.most = ROWS_MOST, .is_whole = true};
 }
 
+static void request_part(struct writer *writer, struct part *part)
+{
+    part->piece.rows = 0;
+    part->is_made = true;
+    writer->requests[writer->request_count++] = (struct output_request){
+        .path = "profile",
+        .format = writer->protocol == PUSH_OTLP ? &otlp_format : &pprof_format,
+        .file = open_memstream(&part->data, &part->size),
+        .event = part->event,
+        .target = part->target,
+        .needs_sample = true,
+        .piece = &part->piece,
+    };
+}
+
+/* Make the parts that are not made yet. */
 static int make_parts(struct writer *writer, struct error *error)
 {
     const struct output_settings settings = {
@@ -86,22 +110,16 @@ static int make_parts(struct writer *writer, struct error *error)
     if (!recording)
         return -1;
     writer->requests = xcalloc(writer->count + 1, sizeof(*writer->requests));
-    for (size_t i = 0; i < writer->count; i++) {
-        struct part *part = &writer->parts[i];
-
-        writer->requests[i] = (struct output_request){
-            .path = "profile",
-            .format = writer->protocol == PUSH_OTLP ? &otlp_format : &pprof_format,
-            .file = open_memstream(&part->data, &part->size),
-            .event = part->event,
-            .target = part->target,
-            .needs_sample = true,
-        };
-    }
-    result = output_write(recording, &settings, writer->requests, writer->count, &written, error);
-    recording_close(recording);
+    writer->request_count = 0;
     for (size_t i = 0; i < writer->count; i++)
+        if (!writer->parts[i].is_made)
+            request_part(writer, &writer->parts[i]);
+    result = output_write(recording, &settings, writer->requests, writer->request_count, &written,
+                          error);
+    recording_close(recording);
+    for (size_t i = 0; i < writer->request_count; i++)
         fclose(writer->requests[i].file);
+    free(writer->requests);
     if (result)
         return error->code == ERROR_NO_SAMPLES ? 0 : -1;
     if (written.given.code) {
@@ -110,6 +128,62 @@ static int make_parts(struct writer *writer, struct error *error)
     }
     output_result_free(&written);
     return result;
+}
+
+/* ---- parts that are too large ---- */
+
+static void add_part(struct writer *writer, const struct part *part)
+{
+    writer->parts = xreallocarray(writer->parts, writer->count + 1, sizeof(*writer->parts));
+    writer->parts[writer->count++] = *part;
+}
+
+/* Return how many rows fit into a piece; `made` rows have `size` bytes. Tables of functions are in
+ * each piece again, so it has fewer rows than in proportion. */
+static uint32_t rows_that_fit(uint32_t rows, uint32_t made, size_t size)
+{
+    uint64_t fit = ROWS_MOST;
+
+    if (size > BYTES_MOST)
+        fit = (uint64_t)made * BYTES_MOST * 2 / 3 / size;
+    if (size > BYTES_MOST && fit > rows / 2)
+        fit = rows / 2;
+    return (uint32_t)(fit < 1 ? 1 : fit < ROWS_MOST ? fit : ROWS_MOST);
+}
+
+/* Keep a part that is small enough. Else add pieces of it that are to be made, with each of its
+ * rows in one of them. Return true if it was divided. */
+static bool divide(struct writer *writer, struct part *part)
+{
+    const struct output_piece *piece = &part->piece;
+    uint32_t rows = part->is_whole ? piece->rows : piece->most;
+    uint32_t fit = rows_that_fit(rows, rows < piece->most ? rows : piece->most, part->size);
+
+    if (rows <= 1 || (part->size <= BYTES_MOST && rows <= ROWS_MOST)) {
+        add_part(writer, part);
+        return false;
+    }
+    free(part->data);
+    for (uint32_t done = 0; done < rows; done += fit)
+        add_part(writer, &(struct part){.event = part->event,
+                                        .target = part->target,
+                                        .piece = {.first = piece->first + done,
+                                                  .most = rows - done < fit ? rows - done : fit}});
+    return true;
+}
+
+static bool divide_all(struct writer *writer)
+{
+    struct part *parts = writer->parts;
+    size_t count = writer->count;
+    bool divided = false;
+
+    writer->parts = NULL;
+    writer->count = 0;
+    for (size_t i = 0; i < count; i++)
+        divided |= divide(writer, &parts[i]);
+    free(parts);
+    return divided;
 }
 
 /* ---- id and labels ---- */
@@ -134,6 +208,8 @@ static unsigned __int128 id_of(const struct recording_header *header, const stru
     add_to_id(&id, &header->start_realtime, sizeof(header->start_realtime));
     add_to_id(&id, &part->event, sizeof(part->event));
     add_to_id(&id, &part->target, sizeof(part->target));
+    if (part->piece.first)
+        add_to_id(&id, &part->piece.first, sizeof(part->piece.first));
     return id;
 }
 
@@ -246,14 +322,15 @@ int profile_writer_write(int fd, int out, enum push_protocol protocol, struct er
 
     if (!result) {
         plan(&writer);
-        result = make_parts(&writer, error);
+        do
+            result = make_parts(&writer, error);
+        while (!result && divide_all(&writer));
     }
     if (!result)
         result = put_parts(&writer, error);
     for (size_t i = 0; i < writer.count; i++)
         free(writer.parts[i].data);
     free(writer.parts);
-    free(writer.requests);
     profile_free(writer.profile);
     return result;
 }

@@ -13,5 +13,7 @@
 
 enum { PROFILE_LABELS_MAX = 16 };
 
-/* Read the recording `fd`, and write its profiles to `out`. -1 with error. */
+/* Read the recording `fd`, and write its profiles to `out`, always in the same order. A profile
+ * that would have more than 768 KB or 16,000 samples is divided: its samples are in several
+ * profiles of the same kind. -1 with error. */
 int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error);

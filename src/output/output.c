@@ -114,6 +114,7 @@ static int add(struct outputs *outputs, const struct output_request *request, ev
                               .path = path,
                               .source = outputs->source};
     output->source.event = event;
+    output->source.piece = request->piece;
     for (size_t i = 0; !request->file && i < outputs->count - 1; i++)
         if (!outputs->list[i].request->file && !strcmp(outputs->list[i].path, path))
             return error_set(error, ERROR_USAGE, "%s: two outputs have this name", path);

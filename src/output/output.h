@@ -32,6 +32,14 @@ struct output_settings {
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
 
+/* Some of the rows of a format that writes groups of samples (output/sample_groups.h), for profiles
+ * that would be too large for a service: rows `first` to `first + most - 1` of those that have
+ * values, in the order in which they are written. */
+struct output_piece {
+    uint32_t first, most;
+    uint32_t rows; /* set by the writer: how many there are in all */
+};
+
 struct output_source {
     const struct recording *recording; /* for summaries and thread times, complete at the end */
     const struct recording_header *header;
@@ -45,7 +53,11 @@ struct output_source {
     event_id idle_event;                       /* of which graphs leave them out (output/idle.h) */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
+    struct output_piece *piece;                /* as in output_request */
 };
+
+/* Count a row that has values. True if it is to be written. */
+bool output_source_takes_row(const struct output_source *source);
 
 /* True if output_settings.event selects the event. Writers get no samples of other events. */
 bool output_source_selects(const struct output_source *source, event_id event);
@@ -67,7 +79,8 @@ struct output_range output_source_range(const struct output_source *source,
 double output_source_seconds(const struct output_source *source,
                              const struct recording_totals *totals);
 
-/* Return the start of the selected part, in ns since 1970. */
+/* Return the start of the selected part, in ns since 1970. Pieces have times of their own, some ns
+ * apart: of profiles with the same labels and time a service may keep one. */
 uint64_t output_source_start(const struct output_source *source);
 
 struct output_format {
@@ -108,8 +121,9 @@ struct output_request {
     bool optional; /* not requested by the user: if empty, a warning, no error */
     /* For a format of one event. 0: those that the settings select. */
     event_id event;
-    target_id target;  /* of this VM; 0: of all */
-    bool needs_sample; /* not written to say that all processes of event wall are idle */
+    target_id target;           /* of this VM; 0: of all */
+    bool needs_sample;          /* not written to say that all processes of event wall are idle */
+    struct output_piece *piece; /* NULL: all rows */
 };
 
 /* Check requests before hours of recording, as far as possible without writing: formats,

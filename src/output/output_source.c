@@ -30,7 +30,19 @@ double output_source_seconds(const struct output_source *source,
 
 uint64_t output_source_start(const struct output_source *source)
 {
-    return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0);
+    return source->header->start_realtime + (source->selection ? source->selection->from_ns : 0) +
+           (source->piece ? source->piece->first : 0);
+}
+
+bool output_source_takes_row(const struct output_source *source)
+{
+    struct output_piece *piece = source->piece;
+    uint32_t row;
+
+    if (!piece)
+        return true;
+    row = piece->rows++;
+    return row >= piece->first && row - piece->first < piece->most;
 }
 
 bool output_source_selects(const struct output_source *source, event_id event)

@@ -148,6 +148,30 @@ class Agent(beamflame.Profilers, unittest.TestCase):
         self.end(agent)
         self.assertEqual({p["labels"]["service_version"] for p in service.of("checkout")}, {"1.2"})
 
+    def test_profiles_that_services_would_refuse_as_too_large_are_divided(self):
+        """A recording of 100,000 stacks reaches each service in requests of at most 2 MB: all of
+        it, and nothing twice."""
+        services = [Service(self, name) for name in ("pyroscope", "parca", "otlp")]
+        self.spool.mkdir(mode=0o700)
+        now = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+        large = self.spool / f"agent-web-1-{now}.bfr"
+        subprocess.run([nodes.BUILD / "tests" / "large_recording", large], check=True,
+                       capture_output=True)
+        agent = self.agent(self.configure(*services))
+        for service in services:
+            sent = self.spool / f"{service.name}.sent"
+            self.wait_for(lambda: sent.exists() and f"{large.name} all" in sent.read_text())
+        said = self.end(agent)
+        self.assertNotIn("warning", said)
+        for service in services:
+            requests = service.requests()
+            self.assertEqual({r["status"] for r in requests}, {200}, service.name)
+            self.assertFalse(any(p["duplicate"] for p in service.profiles()))
+            self.assertGreater(len(requests), 3)
+        for service in services[:2]:
+            self.assertEqual(sum(p["samples"] for p in service.profiles()
+                                 if p["labels"]["service_name"] in ("shop0", "shop1")), 100000)
+
     # ---- failures ----
 
     def test_service_that_was_away_gets_all_in_the_order_of_time(self):
@@ -190,7 +214,8 @@ class Agent(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(list(self.spool.glob("*.part")), [])
         self.assertIn(part[0].with_suffix(""), self.recordings())
         sent = (self.spool / "pyroscope.sent").read_text()
-        self.assertEqual(set(sent.splitlines()), {f"{r.name} all" for r in self.recordings()})
+        self.assertEqual(dict(line.split() for line in sent.splitlines()),
+                         {r.name: "all" for r in self.recordings()})
 
     def test_spool_keeps_its_age_and_names_what_a_service_never_got(self):
         """A service that is away costs no more disk than the spool may take."""

@@ -15,7 +15,8 @@ request is a line of DIR/requests.jsonl before it is answered:
 
 DIR/mode changes the mode while it runs:
 
-    accept       refuse with 400 what has findings
+    accept       refuse with 413 what is larger than 2 MB, also without its compression, and with
+                 400 what has findings
     unchecked    accept all, without reading profiles: for many requests
     limited      as accept, with Pyroscope's limit for a tenant: 4 MB/s, bursts of 2 MB
     STATUS [SECONDS|date]  answer with it, and Retry-After: in seconds, or as the time in 20 s
@@ -58,6 +59,7 @@ LABELS, NAME_BYTES, VALUE_BYTES = 30, 1024, 2048
 LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 OLDEST, NEWEST = 3600, 600  # seconds before and after now
 RATE, BURST = 4 << 20, 2 << 20  # bytes
+LARGEST = 2 << 20  # bytes of a request, also without its compression
 HOSTILE = "bad \x1b[31mlabel\x07 in {a=\"<b>\"}\nsee https://x/\u202e and more " + "é" * 300
 
 
@@ -332,7 +334,7 @@ class Handler(BaseHTTPRequestHandler):
         profiles, findings = [], []
         if mode != "unchecked":
             profiles, findings = self.read(name, form, read, body)
-        size = sum(len(profile["data"]) for profile in profiles)
+        size = max(len(body), sum(len(profile["data"]) for profile in profiles))
         status, words, after = self.verdict(name, mode, findings, size)
         service.keep({"number": service.take_number(), "connection": self.client_address[1],
                       "protocol": name, "path": self.path, "bytes": len(body), "mode": mode,
@@ -383,6 +385,8 @@ class Handler(BaseHTTPRequestHandler):
             return 400, "; ".join(findings), None
         if mode == "limited" and not service.is_within_limit(size):
             return 429, "push rate limit (4.0 MiB) exceeded", None
+        if size > LARGEST and mode != "unchecked":
+            return 413, f"{size} bytes", None
         return 200, "", None
 
     def answer(self, status, kind, body, after=None):

@@ -110,14 +110,16 @@ class StubRules(PushCase):
                         {"Content-Type": "application/x-protobuf"}):
             self.assertEqual(self.post(OTLP, gzip.compress(self.otlp), headers)[0], 400)
 
-    def test_limit_of_a_tenant_is_that_of_pyroscope(self):
-        """Bursts of 2 MB are taken."""
+    def test_limits_of_a_tenant_and_of_a_request_are_known(self):
+        """Bursts of 2 MB are taken, and no request of more than 2 MB, however well compressed."""
         (self.server.folder / "mode").write_text("limited")
         large = self.profile + protoc.run(
             "encode", protoc.PPROF, "".join(f'string_table: "{i}{"x" * 60000}"\n'
                                            for i in range(40)).encode())
         self.assertEqual(self.post(PYROSCOPE, pyroscope(self.profile))[0], 200)
         self.assertEqual(self.post(PYROSCOPE, pyroscope(large))[0], 429)
+        (self.server.folder / "mode").write_text("accept")
+        self.assertEqual(self.post(PYROSCOPE, pyroscope(gzip.compress(large)))[0], 413)
         self.assertEqual(self.post(PYROSCOPE, pyroscope(self.profile))[0], 200)
 
 

@@ -116,7 +116,7 @@ static void make_rows(struct otlp *otlp)
         struct otlp_row *row = &otlp->rows[otlp->row_count];
         struct labelling labelling = {&otlp->dictionary, row};
 
-        if (!is_shown(otlp, ids[i]))
+        if (!is_shown(otlp, ids[i]) || !output_source_takes_row(&otlp->source))
             continue;
         if (group->stack != stack) {
             const struct view_frame *frames;

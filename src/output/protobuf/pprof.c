@@ -132,7 +132,7 @@ static void write_samples(struct pprof *pprof)
     for (uint32_t i = 0; i < count; i++) {
         const struct sample_group *group = sample_group_get(&pprof->groups, ids[i]);
 
-        if (!has_value(&pprof->groups, ids[i]))
+        if (!has_value(&pprof->groups, ids[i]) || !output_source_takes_row(&pprof->source))
             continue;
         if (group->stack != stack) {
             stack = group->stack;

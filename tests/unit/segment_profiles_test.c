@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The profiles of a recording, some of which are too large for a service. */
+#include "large_recording.h"
+
+#include "agent/segment_profiles.h"
+#include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
+#include "pprof/profile.pb-c.h"
+
+enum {
+    BYTES_MOST = 768 << 10,
+    ROWS_MOST = 16000,
+    PROFILES_MOST = 200,
+};
+
+typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData otlp_data;
+typedef Opentelemetry__Proto__Profiles__V1development__Profile otlp_profile;
+
+/* What all profiles have together. */
+struct sums {
+    size_t profiles, samples;
+    int64_t count, time; /* of the first two values */
+    int64_t starts[PROFILES_MOST];
+    char services[PROFILES_MOST][8]; /* "shop0"; "" for OpenTelemetry */
+    uint8_t ids[PROFILES_MOST][16];
+    size_t sizes[PROFILES_MOST];
+};
+
+static void add_pprof(struct sums *sums, const struct push_profile *pushed)
+{
+    Perftools__Profiles__Profile *profile =
+        perftools__profiles__profile__unpack(NULL, pushed->size, pushed->data);
+
+    assert_non_null(profile);
+    assert_in_range(profile->n_sample, 1, ROWS_MOST);
+    for (size_t i = 0; i < profile->n_sample; i++) {
+        sums->count += profile->sample[i]->value[0];
+        sums->time += profile->sample[i]->value[1];
+        assert_in_range(profile->sample[i]->location_id[0], 1, profile->n_location);
+    }
+    sums->samples += profile->n_sample;
+    sums->starts[sums->profiles] = profile->time_nanos;
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
+static void add_otlp_profile(struct sums *sums, const otlp_profile *profile)
+{
+    assert_in_range(profile->n_samples, 1, ROWS_MOST);
+    for (size_t i = 0; i < profile->n_samples; i++)
+        sums->count += profile->samples[i]->values[0];
+    sums->samples += profile->n_samples;
+    sums->starts[sums->profiles] = (int64_t)profile->time_unix_nano;
+}
+
+static void add_otlp(struct sums *sums, const struct push_profile *pushed)
+{
+    otlp_data *data = opentelemetry__proto__profiles__v1development__profiles_data__unpack(
+        NULL, pushed->size, pushed->data);
+
+    assert_non_null(data);
+    assert_true(data->n_resource_profiles > 0);
+    for (size_t i = 0; i < data->n_resource_profiles; i++)
+        add_otlp_profile(sums, data->resource_profiles[i]->scope_profiles[0]->profiles[0]);
+    opentelemetry__proto__profiles__v1development__profiles_data__free_unpacked(data, NULL);
+}
+
+static const char *service_of(const struct push_profile *pushed)
+{
+    for (size_t i = 0; i < pushed->label_count; i++)
+        if (!strcmp(pushed->labels[i].name, "service_name"))
+            return pushed->labels[i].value;
+    return "";
+}
+
+static struct sums *make(int fd, enum push_protocol protocol)
+{
+    struct sums *sums = xcalloc(1, sizeof(*sums));
+    struct error error = {0};
+    struct segment_profiles *profiles = segment_profiles_make(fd, protocol, &error);
+    struct push_profile pushed;
+
+    if (!profiles)
+        fail_msg("%s", error.text);
+    for (; segment_profiles_next(profiles, &pushed); sums->profiles++) {
+        assert_in_range(sums->profiles, 0, PROFILES_MOST - 1);
+        assert_in_range(pushed.size, 1, BYTES_MOST);
+        (protocol == PUSH_OTLP ? add_otlp : add_pprof)(sums, &pushed);
+        snprintf(sums->services[sums->profiles], 8, "%s", service_of(&pushed));
+        memcpy(sums->ids[sums->profiles], pushed.id, sizeof(pushed.id));
+        sums->sizes[sums->profiles] = pushed.size;
+    }
+    segment_profiles_free(profiles);
+    return sums;
+}
+
+/* A profile with the id of another one, or with the labels and the time, may be taken for it. */
+static void assert_distinct(const struct sums *sums)
+{
+    for (size_t i = 0; i < sums->profiles; i++)
+        for (size_t other = 0; other < i; other++) {
+            assert_memory_not_equal(sums->ids[i], sums->ids[other], 16);
+            if (!strcmp(sums->services[i], sums->services[other]))
+                assert_true(sums->starts[i] != sums->starts[other]);
+        }
+}
+
+static void test_large_profiles_are_divided_and_nothing_is_lost(void **state)
+{
+    int fd = large_recording(small_header.start_realtime);
+
+    (void)state;
+    for (int protocol = 0; protocol < PUSH_PROTOCOLS; protocol++) {
+        struct sums *sums = make(fd, (enum push_protocol)protocol);
+
+        assert_true(sums->profiles > SMALL_SAMPLES);
+        assert_int_equal(sums->samples, LARGE_VMS * LARGE_STACKS);
+        assert_int_equal(sums->count, LARGE_VMS * LARGE_STACKS);
+        if (protocol != PUSH_OTLP)
+            assert_int_equal(sums->time, (int64_t)LARGE_VMS * LARGE_STACKS * 10000000);
+        assert_distinct(sums);
+        free(sums);
+    }
+    close(fd);
+}
+
+/* Senders note how many profiles a service has: the others must be the same ones again. */
+static void test_profiles_are_the_same_each_time(void **state)
+{
+    int fd = large_recording(small_header.start_realtime);
+    struct sums *once = make(fd, PUSH_PYROSCOPE), *again = make(fd, PUSH_PYROSCOPE);
+
+    (void)state;
+    assert_memory_equal(once, again, sizeof(*once));
+    free(once);
+    free(again);
+    close(fd);
+}
+
+static void test_small_profiles_are_whole(void **state)
+{
+    struct small_profile small;
+    struct sums *sums;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    sums = make(fd, PUSH_PYROSCOPE);
+    assert_int_equal(sums->profiles, 1);
+    assert_int_equal(sums->starts[0], small_header.start_realtime);
+    free(sums);
+    close(fd);
+    profile_free(small.profile);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_large_profiles_are_divided_and_nothing_is_lost),
+        cmocka_unit_test(test_profiles_are_the_same_each_time),
+        cmocka_unit_test(test_small_profiles_are_whole),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
