@@ -9,7 +9,7 @@
 
 #include "agent/agent_rules.h"
 #include "agent/agent_status.h"
-#include "agent/sent_list.h"
+#include "agent/name_numbers.h"
 #include "agent/services.h"
 #include "agent/spool.h"
 #include "capture/sample_clock.h"
@@ -25,6 +25,7 @@
 enum {
     NODES_LEAST = 256, /* there is room for so many at once */
     LONG_SLICE_US = 10000,
+    SPOOL_LOOKS_APART = 200, /* times as long as a look takes */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -35,7 +36,8 @@ struct agent {
     struct agent_status *status;
     struct services services;
     struct targets targets;
-    uint64_t looked; /* CLOCK_MONOTONIC: of the last look at the spool and the services */
+    uint64_t looked;          /* CLOCK_MONOTONIC: of the last look at the spool and the services */
+    uint64_t next_spool_look; /* the earliest */
     struct agent_rules rules;
     char *events; /* what the session's requests borrow */
     struct session_options session;
@@ -81,55 +83,72 @@ int agent_check(const struct agent_config *config, struct error *error)
 
 /* ---- spool ---- */
 
+struct spool_look {
+    const struct agent *agent;
+    struct name_numbers *sent[SERVICES_MAX]; /* of each service */
+};
+
 /* Report a recording that leaves the spool before each service has it. */
 static void note_removed(void *context, const char *name)
 {
-    const struct agent *agent = context;
+    struct spool_look *look = context;
 
-    for (size_t i = 0; i < agent->services.count; i++) {
-        const struct service *service = &agent->services.of[i];
-        struct sent_list *sent = sent_list_open(agent->services.directory, service->push.name);
+    for (size_t i = 0; i < look->agent->services.count; i++) {
+        const struct service *service = &look->agent->services.of[i];
 
-        if (sent_list_count(sent, name) != SIZE_MAX) {
-            service->status->dropped++;
-            agent->reports.warn("service %s never got %s, which the spool can't keep any longer",
-                                service->push.name, name);
-        }
-        sent_list_free(sent);
+        if (name_numbers_get(look->sent[i], name) == SIZE_MAX)
+            continue;
+        service->status->dropped++;
+        look->agent->reports.warn("service %s never got %s, which the spool can't keep any longer",
+                                  service->push.name, name);
     }
 }
 
 /* Count the recordings that a service does not have. */
-static void count_waiting(const struct agent *agent, const struct service *service,
-                          const struct spool_list *list)
+static uint64_t count_waiting(struct name_numbers *sent, const struct spool_list *list)
 {
-    struct sent_list *sent = sent_list_open(agent->services.directory, service->push.name);
     uint64_t waiting = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        waiting += sent_list_count(sent, list->of[i].name) != SIZE_MAX;
-    service->status->waiting = waiting;
-    sent_list_free(sent);
+        waiting += name_numbers_get(sent, list->of[i].name) != SIZE_MAX;
+    return waiting;
 }
 
-static void look_at_spool(struct agent *agent)
+static void count_spool(const struct agent *agent, struct name_numbers *const *sent)
 {
-    const struct agent_config *config = agent->options->config;
     struct spool_list list;
     struct error ignored; /* the next recording fails by it, and is reported */
     uint64_t bytes = 0;
 
-    spool_trim(config->spool.directory, config->spool.max_size, config->spool.max_age, note_removed,
-               agent);
-    if (spool_list(config->spool.directory, &list, &ignored))
+    if (spool_list(agent->services.directory, &list, &ignored))
         return;
     for (size_t i = 0; i < list.count; i++)
         bytes += list.of[i].bytes;
     agent->status->spool_bytes = bytes;
     agent->status->spool_recordings = list.count;
     for (size_t i = 0; i < agent->services.count; i++)
-        count_waiting(agent, &agent->services.of[i], &list);
+        agent->services.of[i].status->waiting = count_waiting(sent[i], &list);
     spool_list_free(&list);
+}
+
+/* The time that a look takes grows with the spool: it is the less often, then. */
+static void look_at_spool(struct agent *agent, uint64_t now)
+{
+    const struct agent_config *config = agent->options->config;
+    struct spool_look look = {.agent = agent};
+
+    if (now < agent->next_spool_look)
+        return;
+    for (size_t i = 0; i < agent->services.count; i++)
+        look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,
+                                         SPOOL_SENT);
+    spool_note_order(agent->services.directory);
+    spool_trim(agent->services.directory, config->spool.max_size, config->spool.max_age,
+               note_removed, &look);
+    count_spool(agent, look.sent);
+    for (size_t i = 0; i < agent->services.count; i++)
+        name_numbers_free(look.sent[i]);
+    agent->next_spool_look = now + SPOOL_LOOKS_APART * (clock_ns(CLOCK_MONOTONIC) - now);
 }
 
 /* Publish the VMs that are not profiled. The list is padded with zeros, so that lists can be
@@ -230,7 +249,7 @@ static void step(void *context, const struct session *session, enum recorder_sta
     agent->looked = now;
     note_session(agent, session);
     services_look(&agent->services, agent->options->config, now);
-    look_at_spool(agent);
+    look_at_spool(agent, now);
 }
 
 /* Called in the process that completes a recording. */
@@ -303,11 +322,11 @@ static int run(struct agent *agent, struct error *error)
     int result;
 
     agent->status->started_at = (uint64_t)time(NULL);
-    look_at_spool(agent); /* it may fill the disk */
     privileges_record_always();
     if (child_check_room(error))
         return -1;
     services_apply(&agent->services, agent->options->config);
+    look_at_spool(agent, clock_ns(CLOCK_MONOTONIC)); /* it may fill the disk */
     do
         result = open_and_record(agent, error);
     while (!result && agent->records_anew && !*agent->options->stop);

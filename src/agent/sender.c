@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "agent/segment_profiles.h"
-#include "agent/sent_list.h"
+#include "agent/name_numbers.h"
 #include "agent/spool.h"
 #include "os/file_fence.h"
 #include "os/privileges.h"
@@ -26,12 +26,13 @@
 #include "util/random.h"
 
 enum {
-    PAUSE_MS = 500,        /* between two looks at the spool */
-    LAST_SECONDS = 10,     /* to send what is left at the end */
-    FAULTS_MOST = 10,      /* answers 500 to one request, before it counts as refused */
-    FAILURES_MOST = 3,     /* to make profiles of a recording */
-    BATCH_MAX = 64,        /* profiles in a request */
-    BATCH_BYTES = 1 << 20, /* not compressed; services take 2 MB and more */
+    PAUSE_MS = 500,          /* between two looks at the spool */
+    LAST_SECONDS = 10,       /* to send what is left at the end */
+    FAULTS_MOST = 10,        /* answers 500 to one request, before it counts as refused */
+    FAILURES_MOST = 3,       /* to make profiles of a recording */
+    BATCH_MAX = 64,          /* profiles in a request */
+    BATCH_BYTES = 768 << 10, /* not compressed, without the last profile of a request, which has as
+                              * much at most: services take 2 MB and more */
 };
 
 /* The state of the process. */
@@ -40,7 +41,7 @@ struct sender_state {
     const struct sender_options *options;
     struct push_client *client;
     struct push_backoff backoff;
-    struct sent_list *sent;
+    struct name_numbers *sent;
     struct spool_list spool;
     int end_fd;        /* readable or closed: the end is near */
     uint64_t end_ns;   /* CLOCK_MONOTONIC; 0: not yet */
@@ -245,7 +246,7 @@ static void note_sent(struct sender_state *state, const char *name, size_t count
 {
     struct error error;
 
-    if (sent_list_set(state->sent, name, count, &state->spool, &error))
+    if (name_numbers_set(state->sent, name, count, &state->spool, &error))
         report_spool(state, error.text);
     else
         state->spool_problem[0] = '\0';
@@ -265,7 +266,7 @@ static void send_profiles(struct sender_state *state, const char *name,
 {
     struct push_profile *batch = xcalloc(BATCH_MAX, sizeof(*batch));
     struct push_label *labels = xcalloc((size_t)BATCH_MAX * PROFILE_LABELS_MAX, sizeof(*labels));
-    size_t sent = sent_list_count(state->sent, name), count;
+    size_t sent = name_numbers_get(state->sent, name), count;
     enum batch_end end = BATCH_DONE;
 
     skip_sent(all, sent);
@@ -320,23 +321,27 @@ static void send_recording(struct sender_state *state, const char *name)
         close(state->recording);
 }
 
-/* Send the oldest recording that the service does not have. False if it has all. */
-static bool send_next(struct sender_state *state)
+/* Send the recordings that the service does not have, the oldest first. False if it has all. */
+static bool send_waiting(struct sender_state *state)
 {
-    const char *oldest = NULL;
     struct error error;
+    bool found = false;
 
     if (spool_list(state->options->directory, &state->spool, &error)) {
         report_spool(state, error.text);
         return false;
     }
-    for (size_t i = state->spool.count; i-- > 0;)
-        if (sent_list_count(state->sent, state->spool.of[i].name) != SIZE_MAX)
-            oldest = state->spool.of[i].name;
-    if (oldest)
-        send_recording(state, oldest);
+    for (size_t i = 0; i < state->spool.count && !is_over(state) && !state->hands_over; i++) {
+        if (state->failures)
+            break; /* this recording is tried again before the next one */
+        if (name_numbers_get(state->sent, state->spool.of[i].name) == SIZE_MAX)
+            continue;
+        found = true;
+        send_recording(state, state->spool.of[i].name);
+        pause_ms(state, 0);
+    }
     spool_list_free(&state->spool);
-    return oldest != NULL;
+    return found;
 }
 
 /* Wait until the sender of a killed agent, or of the configuration before, has ended: it sends the
@@ -384,9 +389,9 @@ static void run(struct push_client *client, const struct push_service *service,
 
     if (!take_turn(&state))
         _exit(0);
-    state.sent = sent_list_open(options->directory, service->name);
+    state.sent = name_numbers_open(options->directory, service->name, SPOOL_SENT);
     for (;;) {
-        bool found = send_next(&state);
+        bool found = send_waiting(&state);
 
         if (is_over(&state) || state.hands_over || (!found && state.end_ns))
             break;

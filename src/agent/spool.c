@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +13,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/name_numbers.h"
 #include "util/alloc.h"
 #include "util/files.h"
 
 #define HEAD    "agent-"
 #define TAIL    ".bfr"
 #define PARTIAL ".bfr.part"
+#define ORDER   ".order"
 
 enum { TIME_SIZE = 15 }; /* "20261124-101500" */
 
@@ -129,24 +132,65 @@ static void add(void *context, int directory, const char *name)
     };
 }
 
-/* By time, not by host, whose name can change. */
-static int by_time(const void *a, const void *b)
+/* In the order in which they came. Those whose order is not known came last: they are in the order
+ * of their times, not of the host, whose name can change. */
+static int by_order(const void *a, const void *b)
 {
     static const size_t from_end = TIME_SIZE + sizeof(TAIL) - 1;
-    const char *one = ((const struct spool_entry *)a)->name;
-    const char *other = ((const struct spool_entry *)b)->name;
+    const struct spool_entry *one = a, *other = b;
 
-    return strcmp(one + strlen(one) - from_end, other + strlen(other) - from_end);
+    if (one->place != other->place)
+        return one->place < other->place ? -1 : 1;
+    return strcmp(one->name + strlen(one->name) - from_end,
+                  other->name + strlen(other->name) - from_end);
+}
+
+static void put_in_order(struct spool_list *list, struct name_numbers *order)
+{
+    double age = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        size_t place = name_numbers_get(order, list->of[i].name);
+
+        list->of[i].place = place ? place : SIZE_MAX;
+    }
+    if (list->count)
+        qsort(list->of, list->count, sizeof(*list->of), by_order);
+    for (size_t i = list->count; i-- > 0;)
+        age = list->of[i].age = fmax(age, list->of[i].age);
 }
 
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error)
 {
+    struct name_numbers *order;
+
     *ret_list = (struct spool_list){.of = NULL};
     if (each_name(directory, TAIL, add, ret_list, error))
         return -1;
-    if (ret_list->count)
-        qsort(ret_list->of, ret_list->count, sizeof(*ret_list->of), by_time);
+    order = name_numbers_open(directory, "spool", ORDER);
+    put_in_order(ret_list, order);
+    name_numbers_free(order);
     return 0;
+}
+
+void spool_note_order(const char *directory)
+{
+    struct spool_list list;
+    struct error ignored; /* without room for it, they are in the order of time */
+    struct name_numbers *order;
+    size_t last = 0;
+
+    if (spool_list(directory, &list, &ignored))
+        return;
+    order = name_numbers_open(directory, "spool", ORDER);
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.of[i].place != SIZE_MAX)
+            last = list.of[i].place;
+        else if (name_numbers_set(order, list.of[i].name, ++last, &list, &ignored))
+            break;
+    }
+    name_numbers_free(order);
+    spool_list_free(&list);
 }
 
 void spool_list_free(struct spool_list *list)

@@ -5,8 +5,10 @@
  * service could not take waits here, across restarts of the agent.
  *
  *   agent-HOST-20261124-101500.bfr    a recording, complete
- *   SERVICE.sent                      which of them a service has, a line each: NAME all, or NAME 3
- *                                     if it has the first three profiles
+ *   SERVICE.sent                      which of them a service has, in lines: NAME all, or NAME 3
+ *                                     if it has the first three profiles; the last one counts
+ *   spool.order                       the recordings in the order in which they came, also if the
+ *                                     clock was set back meanwhile: lines NAME 1, NAME 2...
  *   lock                              the agent that uses the spool
  */
 #pragma once
@@ -16,6 +18,8 @@
 
 #include "util/error.h"
 
+#define SPOOL_SENT ".sent"
+
 /* Make the directory if it does not exist, and lock it. Recordings that a killed agent has left
  * become complete. Return a descriptor that holds the lock, or -1 with error. */
 int spool_open(const char *directory, struct error *error);
@@ -23,10 +27,12 @@ int spool_open(const char *directory, struct error *error);
 /* The path to record to, from which segments get their names. To be freed. */
 char *spool_recording_path(const char *directory);
 
-/* The names of recordings, oldest first; and their sizes and ages. */
+/* The names of recordings, oldest first; and their sizes and ages. A recording is at least as old
+ * as those that came later: if the clock was set back, its own time may be in the future. */
 struct spool_list {
     struct spool_entry {
         char *name;
+        size_t place; /* in the order; SIZE_MAX: it has come since spool_note_order() */
         uint64_t bytes;
         double age; /* seconds since it was complete */
     } * of;
@@ -34,6 +40,10 @@ struct spool_list {
 };
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error);
 void spool_list_free(struct spool_list *list);
+
+/* Note the order of recordings that have come, for later and for other processes. It is called some
+ * times in the time of a recording. */
+void spool_note_order(const char *directory);
 
 /* Remove the oldest recordings until the others have at most `max_bytes`, and those that are older
  * than `max_age` seconds. `removed` is called for each. */

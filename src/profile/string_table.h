@@ -32,7 +32,7 @@ void string_table_free(struct string_table *table);
 /* Return the number of a text, and add it if it is new. */
 uint32_t string_table_add(struct string_table *table, const char *text, size_t size);
 
-/* The same, but a new text becomes `otherwise`, which is in the table. */
+/* The same, but a new text is not added: `otherwise` is returned. 0: it is added. */
 uint32_t string_table_find(struct string_table *table, const char *text, size_t size,
                            uint32_t otherwise);
 

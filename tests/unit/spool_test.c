@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/sent_list.h"
+#include "agent/name_numbers.h"
 #include "agent/spool.h"
 #include "util/alloc.h"
 
@@ -80,6 +80,49 @@ static void test_recordings_are_in_the_order_of_time_whatever_the_host(void **st
     make("other-z-20261124-101500.bfr", 1, 0);
     make("pyroscope.sent", 1, 0);
     assert_string_equal(listed(), "agent-z-20261124-101500.bfr agent-a-20261124-101515.bfr ");
+}
+
+/* The clock was set back by 60 years, and then by an hour.
+ * What comes later is younger, whatever its name and time say. */
+static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(void **state)
+{
+    static const char in_order[] = "agent-a-20861124-101500.bfr agent-a-20261124-111500.bfr "
+                                   "agent-a-20261124-101501.bfr agent-a-20261124-101516.bfr ";
+    struct spool_list list;
+    struct error error;
+
+    (void)state;
+    make("agent-a-20861124-101500.bfr", 1, -60 * 365 * 86400);
+    spool_note_order(directory);
+    make("agent-a-20261124-111500.bfr", 1, -3600 + 30);
+    spool_note_order(directory);
+    make("agent-a-20261124-101501.bfr", 1, 15);
+    make("agent-a-20261124-101516.bfr", 1, 0);
+    assert_string_equal(listed(), in_order);
+    spool_note_order(directory);
+    assert_string_equal(listed(), in_order);
+    assert_int_equal(spool_list(directory, &list, &error), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_in_range(list.of[i].age, 14, 20);
+    spool_list_free(&list);
+}
+
+/* Without it, the spool is in the order of time. */
+static void test_damaged_order_is_left_out(void **state)
+{
+    char *path = xasprintf("%s/spool.order", directory);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+
+    (void)state;
+    assert_int_equal(
+        write(fd, "\377 \377\n1\nagent-a-20261124-101530.bfr 18446744073709551616\n", 56), 56);
+    close(fd);
+    free(path);
+    make("agent-a-20261124-101530.bfr", 1, 0);
+    make("agent-a-20261124-101500.bfr", 1, 30);
+    assert_string_equal(listed(), "agent-a-20261124-101500.bfr agent-a-20261124-101530.bfr ");
+    spool_note_order(directory);
+    assert_string_equal(listed(), "agent-a-20261124-101500.bfr agent-a-20261124-101530.bfr ");
 }
 
 static void note(void *context, const char *name)
@@ -155,9 +198,19 @@ static void test_spool_that_can_not_be_made_is_named(void **state)
 
 /* ---- what a service has ---- */
 
+static off_t size_of(const char *name)
+{
+    char *path = xasprintf("%s/%s", directory, name);
+    struct stat status;
+
+    assert_int_equal(stat(path, &status), 0);
+    free(path);
+    return status.st_size;
+}
+
 static void test_list_of_sent_recordings_outlives_the_agent(void **state)
 {
-    struct sent_list *sent = sent_list_open(directory, "central");
+    struct name_numbers *sent = name_numbers_open(directory, "central", ".sent");
     struct spool_list spool;
     struct error error;
 
@@ -166,38 +219,53 @@ static void test_list_of_sent_recordings_outlives_the_agent(void **state)
     make("agent-a-20261124-101500.bfr", 1, 2);
     make("agent-a-20261124-101600.bfr", 1, 1);
     assert_int_equal(spool_list(directory, &spool, &error), 0);
-    assert_int_equal(sent_list_count(sent, "agent-a-20261124-101500.bfr"), 0);
-    assert_int_equal(sent_list_set(sent, "agent-a-20261124-101500.bfr", SIZE_MAX, &spool, &error),
-                     0);
-    assert_int_equal(sent_list_set(sent, "agent-a-20261124-101600.bfr", 3, &spool, &error), 0);
-    sent_list_free(sent);
-    sent = sent_list_open(directory, "central");
-    assert_true(sent_list_count(sent, "agent-a-20261124-101500.bfr") == SIZE_MAX);
-    assert_int_equal(sent_list_count(sent, "agent-a-20261124-101600.bfr"), 3);
-    /* Recordings that have left the spool leave the list. */
+    assert_int_equal(name_numbers_get(sent, "agent-a-20261124-101500.bfr"), 0);
+    assert_int_equal(
+        name_numbers_set(sent, "agent-a-20261124-101500.bfr", SIZE_MAX, &spool, &error), 0);
+    assert_int_equal(name_numbers_set(sent, "agent-a-20261124-101600.bfr", 3, &spool, &error), 0);
+    name_numbers_free(sent);
+    sent = name_numbers_open(directory, "central", ".sent");
+    assert_true(name_numbers_get(sent, "agent-a-20261124-101500.bfr") == SIZE_MAX);
+    assert_int_equal(name_numbers_get(sent, "agent-a-20261124-101600.bfr"), 3);
+    /* Recordings that have left the spool leave the list, which stays short. */
     spool.count--;
-    assert_int_equal(sent_list_set(sent, "agent-a-20261124-101500.bfr", SIZE_MAX, &spool, &error),
-                     0);
-    assert_int_equal(sent_list_count(sent, "agent-a-20261124-101600.bfr"), 0);
+    for (size_t i = 0; i < 1000; i++)
+        assert_int_equal(name_numbers_set(sent, "agent-a-20261124-101500.bfr", i, &spool, &error),
+                         0);
+    assert_int_equal(name_numbers_get(sent, "agent-a-20261124-101600.bfr"), 0);
+    assert_in_range(size_of("central.sent"), 1, 100 * 120);
+    name_numbers_free(sent);
+    sent = name_numbers_open(directory, "central", ".sent");
+    assert_int_equal(name_numbers_get(sent, "agent-a-20261124-101500.bfr"), 999);
     spool.count++;
     spool_list_free(&spool);
-    sent_list_free(sent);
+    name_numbers_free(sent);
 }
 
 static void test_damaged_list_is_read_as_far_as_it_can_be(void **state)
 {
-    static const char text[] = "\0\n\nno-count\nagent-a-20261124-101500.bfr all\nb x\nc -1";
+    static const char text[] =
+        "\0\n\nno-count\nagent-a-20261124-101500.bfr all\nb x\nc -1\nd 3 4\ne 7\ne 8\ne 9";
     char *path = xasprintf("%s/central.sent", directory);
     int fd = open(path, O_WRONLY | O_CREAT, 0600);
-    struct sent_list *sent;
+    struct spool_list spool = {.of = &(struct spool_entry){.name = (char *)"e"}, .count = 1};
+    struct name_numbers *sent;
+    struct error error;
 
     (void)state;
     assert_int_equal(write(fd, text + 1, sizeof(text) - 2), sizeof(text) - 2);
     close(fd);
-    sent = sent_list_open(directory, "central");
-    assert_true(sent_list_count(sent, "agent-a-20261124-101500.bfr") == SIZE_MAX);
-    assert_int_equal(sent_list_count(sent, "b"), 0);
-    sent_list_free(sent);
+    sent = name_numbers_open(directory, "central", ".sent");
+    assert_true(name_numbers_get(sent, "agent-a-20261124-101500.bfr") == SIZE_MAX);
+    for (const char *name = "b\0c\0d\0"; *name; name += 2)
+        assert_int_equal(name_numbers_get(sent, name), 0);
+    assert_int_equal(name_numbers_get(sent, "e"), 8); /* the last line is cut off */
+    /* What is added does not become a part of that line. */
+    assert_int_equal(name_numbers_set(sent, "e", 10, &spool, &error), 0);
+    name_numbers_free(sent);
+    sent = name_numbers_open(directory, "central", ".sent");
+    assert_int_equal(name_numbers_get(sent, "e"), 10);
+    name_numbers_free(sent);
     free(path);
 }
 
@@ -207,6 +275,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_recordings_are_in_the_order_of_time_whatever_the_host),
+        TEST(test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back),
+        TEST(test_damaged_order_is_left_out),
         TEST(test_trimmed_spool_has_the_newest_recordings),
         TEST(test_spool_is_used_by_one_agent),
         TEST(test_left_recordings_become_complete),
