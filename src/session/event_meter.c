@@ -114,7 +114,8 @@ static struct metered_counts add(const struct metered_counts *before,
 /* ---- numbers ---- */
 
 /* Raise a number to a new estimate. A number that counts never decreases, even if its estimate
- * does. */
+ * does. The variance of a segment that has just begun is far too large, and would stay. So a
+ * variance counts when its segment is complete. */
 static void raise(double *number, double to)
 {
     *number = isnan(*number) ? to : fmax(*number, to);
@@ -177,6 +178,8 @@ void event_meter_read(struct event_meter *meter, const struct event_probes *prob
         if (event_probes_refused(probes, event, &refused))
             continue;
         counts = read_counts(meter, probes, event);
+        if (!is_last)
+            memset(counts.variances, 0, sizeof(counts.variances));
         counts = add(&meter->before[event], &counts);
         show(&meter->options->events[event], &counts, numbers);
         if (is_last)

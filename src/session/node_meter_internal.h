@@ -19,8 +19,8 @@ struct event_meter;
 struct event_meter *event_meter_new(const struct session_options *options);
 void event_meter_free(struct event_meter *meter);
 
-/* Update the numbers of events. `is_last`: the segment ends, and `probes` count from 0
- * again. */
+/* Update the numbers of events; variances only with the last call of a segment. `is_last`: the
+ * segment ends, and `probes` count from 0 again. */
 void event_meter_read(struct event_meter *meter, const struct event_probes *probes, bool is_last,
                       struct node_numbers *numbers);
 

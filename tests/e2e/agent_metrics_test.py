@@ -40,10 +40,11 @@ def parse(text):
     return [(m[1], dict(LABEL.findall(m[2] or "")), float(m[3])) for m in found]
 
 
-class Numbers(beamflame.Profilers):
-    """The tests for each release."""
+class Metered(beamflame.Profilers):
+    """An agent that records a node of a release."""
 
     release = None
+    interval = INTERVAL
 
     @classmethod
     def setUpClass(cls):
@@ -52,7 +53,7 @@ class Numbers(beamflame.Profilers):
         folder = beamflame.folder(cls.addClassCleanup)
         cls.port = free_port()
         config = folder / "agent.yaml"
-        config.write_text(f"record:\n  interval: {INTERVAL}\n  cpu: 99\n  budget: 5\n"
+        config.write_text(f"record:\n  interval: {cls.interval}\n  cpu: 99\n  budget: 5\n"
                           f"  events: gc,alloc,sched,msg\nspool:\n  directory: {folder / 'spool'}\n"
                           f"http:\n  listen: '127.0.0.1:{cls.port}'\n")
         cls.name = f"numbers{cls.release}"
@@ -92,6 +93,10 @@ class Numbers(beamflame.Profilers):
         """Wait until all numbers were read after now."""
         now = time.time()
         self.wait(lambda: self.value("node_read_timestamp_seconds") > now + 1, 240)
+
+
+class Numbers(Metered):
+    """The tests for each release."""
 
     # ---- what the node says ----
 
@@ -243,6 +248,20 @@ class Numbers25(Numbers, unittest.TestCase):
 
 class Numbers27(Numbers, unittest.TestCase):
     release = 27
+
+
+class Variances(Metered, unittest.TestCase):
+    release = 27
+    interval = 25
+
+    def test_variance_is_that_of_complete_recordings(self):
+        """That of a recording that has just begun is far too large, and a counter can't go back."""
+        self.wait(lambda: any(self.values("node_gc_pause_seconds_sum")))
+        self.assertEqual(list((self.folder / "spool").glob("*.bfr")), [])
+        self.assertEqual(self.value("node_gc_pause_variance_total"), 0)
+        self.wait(lambda: self.value("node_gc_pause_variance_total") > 0)
+        self.assertEqual(len(list((self.folder / "spool").glob("*.bfr"))), 1)
+
 
 
 if __name__ == "__main__":
