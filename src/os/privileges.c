@@ -11,6 +11,7 @@
 #include "os/capabilities.h"
 #include "os/kernel_settings.h"
 #include "os/patience.h"
+#include "os/process_fence.h"
 #include "util/log.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE /* Linux 5.9 */
@@ -200,6 +201,8 @@ void privileges_send(struct file_fence *fence)
     permit_network_files(fence);
     close_fence(fence, "only the spool, secrets, and what names and certificates of hosts need can "
                        "be read");
+    if (process_fence_close())
+        log_decision("privileges", "other processes can be signalled: %s", strerror(errno));
     keep(0, "send profiles");
 }
 

@@ -35,7 +35,8 @@ void privileges_read_memory(void);
 void privileges_give_up(void);
 
 /* Keep no right but to talk to services of the network, and to use files within the fence, which is
- * freed. The fence gets what names and certificates of hosts need. */
+ * freed. Processes that this one does not start can't be signalled (os/process_fence.h). The fence
+ * gets what names and certificates of hosts need. */
 void privileges_send(struct file_fence *fence);
 
 /* After privileges_send(), and after libraries were loaded: the kernel refuses system calls but
