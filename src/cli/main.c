@@ -7,6 +7,7 @@
 #include "cli/message.h"
 #include "cli/verbose.h"
 #include "os/descriptors.h"
+#include "os/standard_input.h"
 
 int main(int argc, char **argv)
 {
@@ -14,6 +15,7 @@ int main(int argc, char **argv)
     int code;
 
     descriptors_fill_standard();
+    standard_input_begin();
     if (argc > 1 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))) {
         message_print("beamflame " BEAMFLAME_VERSION);
         return message_finish("the version");

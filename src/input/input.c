@@ -13,6 +13,7 @@
 #include "input/input_internal.h"
 #include "input/perf_internal.h"
 #include "os/patient_file.h"
+#include "os/standard_input.h"
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/alloc.h"
@@ -20,6 +21,8 @@
 #include "util/disk_room.h"
 #include "util/files.h"
 #include "util/log.h"
+
+#define STANDARD_INPUT "standard input"
 
 /* The time that a program has to open a pipe. */
 static const uint64_t WRITER_NS = 2000000000;
@@ -46,9 +49,8 @@ static ssize_t read_pipe(int fd, void *block, size_t size, bool *writer)
 }
 
 /* The pipe may have no end. */
-static int no_room(const struct disk_room *room, const char *path, struct error *error)
+static int no_room(const struct disk_room *room, const char *name, struct error *error)
 {
-    const char *name = strcmp(path, "-") ? path : "standard input";
     char *what = xasprintf("can't copy %.200s to a temporary file", name);
 
     disk_room_error(room, what, error);
@@ -65,7 +67,7 @@ static int copy_all(int from, int to, const char *path, struct error *error)
 
     while ((got = read_pipe(from, block, sizeof(block), &writer)) > 0) {
         if (disk_room_take(&room, to, (size_t)got))
-            return no_room(&room, path, error);
+            return no_room(&room, strcmp(path, "-") ? path : STANDARD_INPUT, error);
         if (files_write_all(to, block, (size_t)got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
@@ -112,7 +114,8 @@ static int open_standard_input(struct error *error)
 
 /* ---- files ---- */
 
-static int copy_file(struct patient_file *file, int to, const char *path, struct error *error)
+/* `name`: of the file, for errors. */
+static int copy_file(struct patient_file *file, int to, const char *name, struct error *error)
 {
     static char block[1 << 16];
     struct disk_room room = {0};
@@ -122,25 +125,26 @@ static int copy_file(struct patient_file *file, int to, const char *path, struct
 
     while ((got = patient_file_read(file, at, block, sizeof(block))) > 0) {
         if (disk_room_take(&room, to, got))
-            return no_room(&room, path, error);
+            return no_room(&room, name, error);
         if (files_write_all(to, block, got))
             return error_set(error, ERROR_FAILED, "can't write a temporary file: %s",
                              strerror(errno));
         at += got;
     }
     code = errno;
-    return code ? error_set(error, ERROR_FAILED, "can't read '%s': %s", path,
+    return code ? error_set(error, ERROR_FAILED, "can't read %s: %s", name,
                             patient_file_problem(code))
                 : 0;
 }
 
 /* Return a descriptor of an unnamed copy. */
-static int copy_of(struct patient_file *file, const char *path, const char *directory,
+static int copy_of(struct patient_file *file, const char *name, const char *directory,
                    struct error *error)
 {
     int copy = recording_writer_file(NULL, directory, error);
 
-    if (copy >= 0 && copy_file(file, copy, path, error) == 0 && lseek(copy, 0, SEEK_SET) == 0)
+    log_decision("input", "%s is on a file server: it is copied", name);
+    if (copy >= 0 && copy_file(file, copy, name, error) == 0 && lseek(copy, 0, SEEK_SET) == 0)
         return copy;
     if (copy >= 0)
         close(copy);
@@ -150,8 +154,11 @@ static int copy_of(struct patient_file *file, const char *path, const char *dire
 int input_file_open(const char *path, const char *directory, struct error *error)
 {
     struct patient_file *file;
+    char *name;
     int fd;
 
+    if (standard_input_is(path))
+        return copy_of(standard_input_file(), STANDARD_INPUT, directory, error);
     if (!strcmp(path, "-"))
         return open_standard_input(error);
     file = patient_file_open(path, true, error);
@@ -159,8 +166,9 @@ int input_file_open(const char *path, const char *directory, struct error *error
         return -1;
     fd = patient_file_take(file);
     if (fd < 0) {
-        log_decision("input", "%s is on a file server: it is copied", path);
-        fd = copy_of(file, path, directory, error);
+        name = xasprintf("'%s'", path);
+        fd = copy_of(file, name, directory, error);
+        free(name);
     }
     patient_file_close(file);
     return fd;

@@ -4,7 +4,13 @@
 #include <linux/magic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/vfs.h>
+#include <unistd.h>
+
+#include "os/procfs.h"
 
 /* Not in linux/magic.h of every kernel. */
 #define MAGIC_BCACHEFS 0xca451a4e
@@ -46,4 +52,53 @@ bool local_disk_has(int fd)
         if ((uint32_t)status.f_type == local_types[i])
             return true;
     return false;
+}
+
+/* ---- by the mount ---- */
+
+bool local_disk_is_type(const char *name, size_t size)
+{
+    static const char *const types[] = {"bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
+                                        "ext4",     "f2fs",  "overlay", "ramfs", "squashfs",
+                                        "tmpfs",    "xfs",   "zfs"};
+
+    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+        if (strlen(types[i]) == size && !memcmp(types[i], name, size))
+            return true;
+    return false;
+}
+
+/* Return the id of the mount (proc_pid_fdinfo(5)), or -1. */
+static long mount_of(int fd)
+{
+    char name[32], *text;
+    const char *value;
+    size_t size;
+    long id = -1;
+
+    snprintf(name, sizeof(name), "fdinfo/%d", fd);
+    text = procfs_read(getpid(), name, &size);
+    value = text ? procfs_value(text, "mnt_id", &size) : NULL;
+    if (value)
+        id = strtol(value, NULL, 10);
+    free(text);
+    return id;
+}
+
+bool local_disk_has_mount_of(int fd)
+{
+    long id = mount_of(fd);
+    size_t size;
+    char *text = procfs_read(getpid(), "mountinfo", &size), *rest = NULL;
+    bool is_local = false;
+
+    for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line && !is_local;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const char *type = strstr(line, " - ");
+
+        is_local = type && id >= 0 && strtol(line, NULL, 10) == id &&
+                   local_disk_is_type(type + 3, strcspn(type + 3, " "));
+    }
+    free(text);
+    return is_local;
 }

@@ -39,7 +39,7 @@ struct patient_file {
 };
 
 struct request {
-    uint64_t offset, size;
+    uint64_t offset, size; /* of size 0: for the descriptor itself */
 };
 
 struct answer {
@@ -49,19 +49,26 @@ struct answer {
 
 /* ---- the process that reads ---- */
 
-static void serve(int socket, int fd)
+static int answer_with_block(int socket, int fd, const struct request *request)
 {
     static char block[BLOCK];
+    size_t size = request->size < sizeof(block) ? request->size : sizeof(block);
+    ssize_t got = pread(fd, block, size, (off_t)request->offset);
+    struct answer answer = {got, got < 0 ? errno : 0};
+    struct iovec parts[] = {{&answer, sizeof(answer)}, {block, got < 0 ? 0 : (size_t)got}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+    return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -1 : 0;
+}
+
+static void serve(int socket, int fd)
+{
     struct request request;
 
     while (read(socket, &request, sizeof(request)) == (ssize_t)sizeof(request)) {
-        size_t size = request.size < sizeof(block) ? request.size : sizeof(block);
-        ssize_t got = pread(fd, block, size, (off_t)request.offset);
-        struct answer answer = {got, got < 0 ? errno : 0};
-        struct iovec parts[] = {{&answer, sizeof(answer)}, {block, got < 0 ? 0 : (size_t)got}};
-        struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
-
-        if (sendmsg(socket, &message, MSG_NOSIGNAL) < 0)
+        if (!request.size)
+            descriptor_send(socket, fd);
+        else if (answer_with_block(socket, fd, &request))
             return;
     }
 }
@@ -73,10 +80,9 @@ static bool give_up_rights(void)
            call_filter_parse_only() == 0;
 }
 
-/* `source`: a socket with the descriptor of the file. */
-static noreturn void run(int socket, int source)
+static noreturn void run(int socket, int fd)
 {
-    int kept[] = {socket, descriptor_receive(source)}, fd = kept[1];
+    int kept[] = {socket, fd};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (fd < 0)
@@ -87,8 +93,9 @@ static noreturn void run(int socket, int source)
     _exit(0);
 }
 
-/* Let a process read the file whose descriptor is in the socket `source`. -1 with errno. */
-static int start(struct patient_file *file, int source)
+/* Let a process read the file of `fd`, or the one whose descriptor is in the socket `source`. -1
+ * with errno. */
+static int start(struct patient_file *file, int fd, int source)
 {
     int sockets[2];
 
@@ -96,7 +103,7 @@ static int start(struct patient_file *file, int source)
         return -1;
     file->child = fork();
     if (file->child == 0)
-        run(sockets[1], source);
+        run(sockets[1], fd < 0 ? descriptor_receive(source) : fd);
     close(sockets[1]);
     file->socket = sockets[0];
     return file->child < 0 ? -1 : 0;
@@ -193,7 +200,7 @@ static int take(struct patient_file *file, const struct input_opening *opening, 
     file->fd = fd;
     if (fd < 0 && opening->is_local)
         file->fd = descriptor_receive(socket);
-    if (file->fd < 0 && (opening->is_local || start(file, socket)))
+    if (file->fd < 0 && (opening->is_local || start(file, -1, socket)))
         return cannot_read(opening->path, strerror(errno), error);
     return 0;
 }
@@ -221,6 +228,28 @@ struct patient_file *patient_file_open(const char *path, bool pipes, struct erro
         return file;
     patient_file_close(file);
     return NULL;
+}
+
+struct patient_file *patient_file_of(int fd)
+{
+    struct patient_file *file = xcalloc(1, sizeof(*file));
+
+    *file = (struct patient_file){.fd = -1, .socket = -1};
+    if (!start(file, fd, -1))
+        return file;
+    patient_file_close(file);
+    return NULL;
+}
+
+int patient_file_descriptor(struct patient_file *file)
+{
+    struct request request = {0};
+    struct pollfd waiting = {.fd = file->socket, .events = POLLIN};
+
+    if (write(file->socket, &request, sizeof(request)) < 0 ||
+        poll(&waiting, 1, SLICE_MS * HANGING_LOOKS) <= 0)
+        return -1;
+    return descriptor_receive(file->socket);
 }
 
 void patient_file_close(struct patient_file *file)

@@ -21,6 +21,15 @@ struct patient_file;
  * pipe unless `pipes`. A pipe does not wait when it is read, either (O_NONBLOCK). NULL with error,
  * also if the server of the file does not answer. */
 struct patient_file *patient_file_open(const char *path, bool pipes, struct error *error);
+
+/* Let a process read the file that is open as `fd`, from its start. The caller's descriptor stays
+ * open. It has no status. NULL with errno. */
+struct patient_file *patient_file_of(int fd);
+
+/* Return a new descriptor of a file that is read by a process; -1 if the process does not answer.
+ */
+int patient_file_descriptor(struct patient_file *file);
+
 void patient_file_close(struct patient_file *file);
 
 /* Return the status that the file had when it was opened. */

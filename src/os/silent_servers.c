@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "os/local_disk.h"
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/clock.h"
@@ -62,18 +63,6 @@ static bool is_used_up(uint64_t now)
 
 /* ---- local file systems ---- */
 
-static bool is_local_type(const char *type, size_t size)
-{
-    static const char *const types[] = {"bcachefs", "btrfs", "erofs",   "ext2",  "ext3",
-                                        "ext4",     "f2fs",  "overlay", "ramfs", "squashfs",
-                                        "tmpfs",    "xfs",   "zfs"};
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-        if (strlen(types[i]) == size && !memcmp(types[i], type, size))
-            return true;
-    return false;
-}
-
 /* True if the line of /proc/PID/mountinfo (proc_pid_mountinfo(5)) is of a local file system on this
  * device. The fields have no spaces. */
 static bool is_line_of(const char *line, const char *device)
@@ -84,7 +73,7 @@ static bool is_line_of(const char *line, const char *device)
     number = number ? strchr(number + 1, ' ') : NULL;
     if (!number || !type || strncmp(number + 1, device, size) != 0 || number[1 + size] != ' ')
         return false;
-    return is_local_type(type + 3, strcspn(type + 3, " "));
+    return local_disk_is_type(type + 3, strcspn(type + 3, " "));
 }
 
 /* The device is in the list of mounts that the process sees. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/capabilities.h"
+#include "os/standard_input.h"
 #include "os/user.h"
 #include "util/log.h"
 
@@ -50,6 +51,7 @@ static void become(char **command, const struct user *user, int report)
     struct failure failure = {.of_user = true};
 
     reset_signals();
+    standard_input_give_back();
     close_others((unsigned int)report);
     if (user ? user_become(user) == 0 : geteuid() == 0 || capabilities_keep(0) == 0) {
         if (user)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that the command line names, or a core file, on a file server that falls silent (FUSE):
-`report`, `diff` and `dump --core` end in time with one sentence, and read the files of a server that
-answers."""
+"""Files that the command line names, a core file, or standard input, on a file server that falls
+silent (FUSE): commands end in time with one sentence, and read the files of a server that answers."""
 import os
 import signal
 import subprocess
+import sys
+import time
 import unittest
 import unittest.mock
 
@@ -12,6 +13,7 @@ import beamflame
 import cores
 import nodes
 from hostile_stalls_test import FileServer
+from hostile_test import patience
 
 SILENT = "its file server does not answer"
 STACKS = "".join(f"a;b{i};c{i % 7} {i}\n" for i in range(1, 60000))
@@ -60,6 +62,81 @@ class Inputs(FileServer, unittest.TestCase):
             done = beamflame.run("report", f"/dev/fd/{file.fileno()}", "--format", "folded", "-o",
                                  "-", pass_fds=[file.fileno()])
         self.assertEqual(len(done.stdout.splitlines()), len(STACKS.splitlines()), done.stderr)
+
+
+# Prints a line once standard input is open, and becomes beamflame at the next line from the pipe.
+OPENER = """
+import os, sys
+os.close(0)
+os.set_inheritable(os.open(sys.argv[1], os.O_RDONLY), True)
+print("open", flush=True)
+os.read(int(sys.argv[2]), 1)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
+
+class StandardInput(FileServer, unittest.TestCase):
+    """Any command, whose standard input is such a file."""
+
+    def setUp(self):
+        super().setUp()
+        self.input = beamflame.folder(self.addCleanup) / "in.folded"
+        self.input.write_text(STACKS)
+
+    def run_with(self, path, *arguments, stall=False):
+        """Run beamflame with this standard input, on a server that stalls once the file is open;
+        return what it prints to each stream, and its exit code. It ends in time, and nobody
+        keeps its output open."""
+        ready, go = os.pipe()
+        process = subprocess.Popen(
+            [sys.executable, "-c", OPENER, path, str(ready), beamflame.BINARY, *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pass_fds=[ready])
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), "open\n")
+        if stall:
+            self.stall()
+        began = time.monotonic()
+        os.close(go)
+        out, said = process.communicate(timeout=30)
+        self.assertLess(time.monotonic() - began, 5 * patience())
+        os.close(ready)
+        return out, said, process.returncode
+
+    def test_standard_input_of_a_server_that_answers_is_read(self):
+        served = self.serve(self.input)
+        for name in ("-", "/dev/stdin"):
+            with self.subTest(name):
+                out, said, code = self.run_with(served, "report", name, "-q", "--format", "folded",
+                                                "-o", "-")
+                self.assertEqual((said, code), ("", beamflame.DONE))
+                self.assertEqual(sorted(out.splitlines()), sorted(STACKS.splitlines()))
+
+    def test_silent_standard_input(self):
+        """From the start, and after two parts of the file."""
+        expected = "", f"beamflame: can't read standard input: {SILENT}\n", beamflame.FAILED
+        served = self.serve(self.input)
+        self.assertEqual(self.run_with(served, "report", "-", stall=True), expected)
+        served = self.serve(self.input)
+        self.assertEqual(self.run_with(served, "diff", self.input, "-", stall=True), expected)
+        served = self.serve(self.input, 2)
+        self.assertEqual(self.run_with(served, "report", "-", "-o", self.out / "x.svg"), expected)
+
+    def test_commands_that_do_not_read_it(self):
+        """They do their work, and end."""
+        for command in (["--version"], ["report", self.input, "-q", "--format", "folded", "-o", "-"],
+                        ["ps"]):
+            with self.subTest(command[0]):
+                served = self.serve(self.input)
+                out, said, code = self.run_with(served, *command, stall=True)
+                self.assertIn(code, (beamflame.DONE, beamflame.NO_PROCESS), said)
+                self.assertNotIn("server", said)
+
+    def test_command_behind_the_dashes_gets_it(self):
+        """`beamflame -- CMD < FILE`: the command reads all of it."""
+        beamflame.require()
+        served = self.serve(self.input)
+        out, _, _ = self.run_with(served, "-d", 1, "--", "/bin/cat")
+        self.assertEqual(out, STACKS)
 
 
 class Cores(FileServer, unittest.TestCase):
