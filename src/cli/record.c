@@ -354,8 +354,6 @@ static int record(struct record_options *options, struct targets *targets, const
         if (courier_look(options->output.requests[0].path, &error))
             return message_error(&error);
     }
-    if (record_options_make_segments(options))
-        courier_dismiss();
     path = take_recording_path(&options->output);
     if (record_options_make_segments(options))
         return record_in_segments(options, targets, path, command_line, started);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "os/child.h"
@@ -34,17 +35,19 @@ enum {
     HANGING_LOOKS = 10, /* 1 s */
 };
 
-enum parcel_call { CALL_CHECK, CALL_DELIVER };
+enum parcel_call { CALL_CHECK, CALL_FIND, CALL_DELIVER, CALL_RUN };
 
 /* CALL_DELIVER comes with a descriptor. */
 struct parcel {
     enum parcel_call call;
+    void (*run)(void *context);
+    void *context;
     char path[PATH_MAX];
 };
 
 struct receipt {
     int failed;
-    bool in_place;
+    bool in_place, found;
     struct error error;
 };
 
@@ -60,7 +63,7 @@ static struct {
         enum folder_kind kind;
     } * folders;
     size_t count, room;
-    bool is_dismissed;
+    bool is_here; /* this is the process */
 } courier = {.socket = -1, .status = -1};
 
 static int cannot_write(const char *path, int code, struct error *error)
@@ -116,6 +119,44 @@ static int deliver(const char *path, int from, int socket, struct error *error)
     return failed;
 }
 
+/* True if the folder has the name, also of a link. */
+static bool find(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *refused = NULL;
+    struct stat status;
+    int folder = file_place_folder(path, &refused);
+    bool found =
+        folder >= 0 && fstatat(folder, slash ? slash + 1 : path, &status, AT_SYMLINK_NOFOLLOW) == 0;
+
+    free(refused);
+    if (folder >= 0)
+        close(folder);
+    return found;
+}
+
+/* `fd`: of the contents, or -1. */
+static struct receipt handle(const struct parcel *parcel, int fd, int socket)
+{
+    struct receipt receipt = {0};
+
+    switch (parcel->call) {
+    case CALL_CHECK:
+        receipt.failed = placed_file_check(parcel->path, &receipt.in_place, &receipt.error);
+        break;
+    case CALL_FIND:
+        receipt.found = find(parcel->path);
+        break;
+    case CALL_DELIVER:
+        receipt.failed = deliver(parcel->path, fd, socket, &receipt.error);
+        break;
+    case CALL_RUN:
+        parcel->run(parcel->context);
+        break;
+    }
+    return receipt;
+}
+
 static void serve(int socket)
 {
     static struct parcel parcel;
@@ -123,7 +164,7 @@ static void serve(int socket)
 
     for (;;) {
         struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-        struct receipt receipt = {0};
+        struct receipt receipt;
         union descriptor_room room;
         int fd;
 
@@ -131,9 +172,7 @@ static void serve(int socket)
         if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof(parcel))
             return;
         fd = descriptor_take(&message);
-        receipt.failed = parcel.call == CALL_CHECK
-                             ? placed_file_check(parcel.path, &receipt.in_place, &receipt.error)
-                             : deliver(parcel.path, fd, socket, &receipt.error);
+        receipt = handle(&parcel, fd, socket);
         if (fd >= 0)
             close(fd);
         if (write(socket, &receipt, sizeof(receipt)) < 0)
@@ -141,13 +180,13 @@ static void serve(int socket)
     }
 }
 
-static noreturn void run(int socket)
+static noreturn void run_process(int socket)
 {
     int kept[] = {socket};
 
     child_begin("beamflame-put", kept, 1);
     log_listen(LOG_OFF, NULL); /* its file is closed */
-    courier.is_dismissed = true;
+    courier.is_here = true;
     privileges_render(NULL);
     serve(socket);
     _exit(0);
@@ -166,7 +205,7 @@ static int start(void)
         return -1;
     courier.pid = fork();
     if (courier.pid == 0)
-        run(sockets[1]);
+        run_process(sockets[1]);
     close(sockets[1]);
     courier.socket = sockets[0];
     if (courier.pid < 0) {
@@ -179,15 +218,21 @@ static int start(void)
     return 0;
 }
 
-/* The process hangs: it ends when the server answers. */
-static void leave(void)
+static void close_process(void)
 {
-    kill(courier.pid, SIGKILL);
-    close(courier.socket);
+    if (courier.socket >= 0)
+        close(courier.socket);
     if (courier.status >= 0)
         close(courier.status);
     courier.pid = 0;
     courier.socket = courier.status = -1;
+}
+
+/* The process hangs: it ends when the server answers. */
+static void leave(void)
+{
+    kill(courier.pid, SIGKILL);
+    close_process();
     for (size_t i = 0; i < courier.count; i++)
         if (courier.folders[i].kind == FOLDER_REMOTE)
             courier.folders[i].kind = FOLDER_SILENT;
@@ -205,20 +250,19 @@ static bool wait_for_answer(void)
     return true;
 }
 
-/* Let the process do something with a file. `fd`: of the contents, or -1. */
-static int ask(enum parcel_call call, const char *path, int fd, bool *ret_in_place,
+/* Let the process do what the parcel says with the file `path`. `fd`: of the contents, or -1. The
+ * parcel is reused. */
+static int ask(struct parcel *parcel, const char *path, int fd, struct receipt *ret_receipt,
                struct error *error)
 {
-    static struct parcel parcel;
-    struct iovec part = {&parcel, sizeof(parcel)};
+    struct iovec part = {parcel, sizeof(*parcel)};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     struct receipt receipt = {.failed = -1};
     union descriptor_room room;
 
-    if (strlen(path) >= sizeof(parcel.path))
+    if (strlen(path) >= sizeof(parcel->path))
         return cannot_write(path, ENAMETOOLONG, error);
-    parcel = (struct parcel){.call = call};
-    memcpy(parcel.path, path, strlen(path));
+    memcpy(parcel->path, path, strlen(path) + 1);
     if (fd >= 0)
         descriptor_put(&message, &room, fd);
     if (!courier.pid)
@@ -231,7 +275,7 @@ static int ask(enum parcel_call call, const char *path, int fd, bool *ret_in_pla
     }
     if (read(courier.socket, &receipt, sizeof(receipt)) != (ssize_t)sizeof(receipt))
         return cannot_write(path, EPIPE, error);
-    *ret_in_place = receipt.in_place;
+    *ret_receipt = receipt;
     if (receipt.failed)
         *error = receipt.error;
     return receipt.failed;
@@ -239,14 +283,37 @@ static int ask(enum parcel_call call, const char *path, int fd, bool *ret_in_pla
 
 int courier_check(const char *path, bool *ret_in_place, struct error *error)
 {
-    return ask(CALL_CHECK, path, -1, ret_in_place, error);
+    struct parcel parcel = {.call = CALL_CHECK};
+    struct receipt receipt = {0};
+    int failed = ask(&parcel, path, -1, &receipt, error);
+
+    *ret_in_place = receipt.in_place;
+    return failed;
+}
+
+bool courier_finds(const char *path)
+{
+    struct parcel parcel = {.call = CALL_FIND};
+    struct receipt receipt = {0};
+    struct error ignored;
+
+    return ask(&parcel, path, -1, &receipt, &ignored) == 0 && receipt.found;
 }
 
 int courier_deliver(const char *path, int fd, struct error *error)
 {
-    bool ignored;
+    struct parcel parcel = {.call = CALL_DELIVER};
+    struct receipt ignored;
 
-    return ask(CALL_DELIVER, path, fd, &ignored, error);
+    return ask(&parcel, path, fd, &ignored, error);
+}
+
+int courier_run(void (*run)(void *context), void *context, const char *path, struct error *error)
+{
+    struct parcel parcel = {.call = CALL_RUN, .run = run, .context = context};
+    struct receipt ignored;
+
+    return ask(&parcel, path, -1, &ignored, error);
 }
 
 int courier_local_file(void)
@@ -262,13 +329,12 @@ int courier_local_file(void)
     return memfd_create("beamflame-output", MFD_CLOEXEC);
 }
 
-void courier_dismiss(void)
+void courier_renew(void)
 {
-    courier.is_dismissed = true;
-    if (courier.socket >= 0)
-        close(courier.socket); /* it ends */
-    courier.socket = -1;
-    courier.pid = 0;
+    close_process();
+    for (size_t i = 0; i < courier.count; i++)
+        if (courier.folders[i].kind == FOLDER_SILENT)
+            courier.folders[i].kind = FOLDER_REMOTE;
 }
 
 /* ---- folders ---- */
@@ -351,7 +417,7 @@ int courier_look(const char *path, struct error *error)
 {
     struct known_folder *folder = find_folder(path);
 
-    if (courier.is_dismissed || is_own_descriptor(path))
+    if (courier.is_here || is_own_descriptor(path))
         return 0;
     if (!folder && patience_has_ended())
         return 0;
@@ -370,7 +436,7 @@ int courier_look(const char *path, struct error *error)
 
 bool courier_has(const char *path)
 {
-    const struct known_folder *folder = courier.is_dismissed ? NULL : find_folder(path);
+    const struct known_folder *folder = courier.is_here ? NULL : find_folder(path);
 
     return folder && folder->kind != FOLDER_LOCAL;
 }

@@ -21,8 +21,17 @@ int courier_look(const char *path, struct error *error);
 /* True if courier_look() has found a file server for the folder of `path`. */
 bool courier_has(const char *path);
 
-/* From now on this process writes all files itself. */
-void courier_dismiss(void);
+/* In a process that fork() has just made: forget the process of the parent, and that its servers
+ * were silent. The next courier_look() starts another one. */
+void courier_renew(void);
+
+/* Let the process call `run(context)`, which works on folders of servers. What it uses must have
+ * been there when the process was started. `path`: one of these folders, for the error. Return 0,
+ * or -1 with error if the server does not answer. */
+int courier_run(void (*run)(void *context), void *context, const char *path, struct error *error);
+
+/* True if the server says that there is a file `path`. */
+bool courier_finds(const char *path);
 
 /* Check that the file can be written. *ret_in_place: it is a pipe or a device. Return 0, or -1 with
  * error. */

@@ -11,8 +11,6 @@
 #include "recording/recording.h"
 #include "rotation/segments_internal.h"
 #include "util/alloc.h"
-#include "util/file_place.h"
-#include "util/folder.h"
 
 struct rotation {
     struct segment_context context;
@@ -32,7 +30,7 @@ struct rotation *rotation_new(const struct segment_files *files,
 
     rotation->names = segment_names_new(files, session, node);
     rotation->context = (struct segment_context){files, reports, rotation->names};
-    segment_names_remove_leftovers(rotation->names);
+    segment_names_remove_leftovers(rotation->names, SEGMENT_FOLDERS_LOCAL);
     return rotation;
 }
 
@@ -44,10 +42,7 @@ int rotation_create(struct rotation *rotation, time_t seconds, struct error *err
 
 void rotation_drop(struct rotation *rotation)
 {
-    char *temporary = segment_names_temporary(rotation->names, rotation->time);
-
-    file_place_unlink(temporary);
-    free(temporary);
+    segment_names_remove_temporary(rotation->names, rotation->time);
 }
 
 /* A signal has ended the child: keep the recording that it had to write, and remove its temporary
@@ -56,7 +51,7 @@ static void take_from_killed(struct rotation *rotation, int number)
 {
     rotation->context.reports->warn("signal %d ended the process that wrote a segment", number);
     segment_source_keep_of_killed(&rotation->context, rotation->written);
-    segment_names_remove_leftovers(rotation->names);
+    segment_names_remove_leftovers(rotation->names, SEGMENT_FOLDERS_LOCAL);
 }
 
 static void take_status(struct rotation *rotation, int status)

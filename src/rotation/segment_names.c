@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/courier.h"
 #include "output/formats.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "rotation/segments_internal.h"
 #include "util/alloc.h"
+#include "recording/recording.h"
 #include "util/file_place.h"
 #include "util/files.h"
 #include "util/folder.h"
@@ -26,10 +28,6 @@
 
 enum {
     TIME_LENGTH = 15,
-    HASH_LENGTH = 8,
-    /* Bytes of NODE. A file name has at most 255: the time, a long event, the longest suffix and
-     * that of a temporary file must fit. */
-    NODE_MAX = 80,
     /* If a name exists, later seconds are tried: each of the first LATER_MAX. The names of hours or
      * days exist after the clock was set back, so TRIED_OF_HOUR seconds of each later hour are
      * tried. */
@@ -51,7 +49,8 @@ static int next_later(int later)
 struct pattern {
     char *directory; /* with the slash, or "" */
     char *folder;    /* the same, as folder_hold() gets it */
-    int fd;          /* of the folder, which is held; -1: it can't be opened */
+    int fd;          /* of the folder, which is held; -1: it can't be opened, or is remote */
+    bool is_remote;  /* a file server has it (os/courier.h) */
     char *head;      /* "x-shop@web-1-" */
     char *tail;      /* ".gc.svg" */
 };
@@ -61,6 +60,8 @@ struct segment_names {
     size_t count;
     /* Indexes in `patterns`; -1: none. The outputs come first. */
     int temporary, recording, statistics;
+    const char *local;        /* directory of temporary files */
+    struct segment_time last; /* of the newest segment */
 };
 
 /* ---- patterns ---- */
@@ -77,30 +78,6 @@ static size_t suffix_start(const char *path, const struct output_format *format)
     return dot && dot > base ? (size_t)(dot - path) : strlen(path);
 }
 
-/* FNV-1a. A name has the same hash in each run, so that later runs recognise it. */
-static uint32_t name_hash(const char *name)
-{
-    uint32_t hash = 2166136261U;
-
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * 16777619U;
-    return hash;
-}
-
-/* Replace characters that should not be in a file name by '-'. Cut a long name, and append a hash
- * of all of it. */
-static char *plain_node(const char *node)
-{
-    char *plain = strlen(node) <= NODE_MAX
-                      ? xstrdup(node)
-                      : xasprintf("%.*s-%08x", NODE_MAX - HASH_LENGTH - 1, node, name_hash(node));
-
-    for (char *at = plain; *at; at++)
-        if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("._-@", *at)))
-            *at = '-';
-    return plain;
-}
-
 /* The folder of `path`, whose directory with the slash has this length. */
 static char *folder_text(const char *path, size_t directory)
 {
@@ -114,7 +91,8 @@ static char *folder_text(const char *path, size_t directory)
 static void push(struct segment_names *names, struct pattern pattern)
 {
     pattern.folder = folder_text(pattern.directory, strlen(pattern.directory));
-    pattern.fd = folder_hold(pattern.folder);
+    pattern.is_remote = courier_has(pattern.directory);
+    pattern.fd = pattern.is_remote ? -1 : folder_hold(pattern.folder);
     names->patterns = xreallocarray(names->patterns, names->count + 1, sizeof(pattern));
     names->patterns[names->count++] = pattern;
 }
@@ -124,7 +102,7 @@ static void add(struct segment_names *names, const char *path, size_t suffix, co
 {
     const char *slash = strrchr(path, '/');
     size_t directory = slash ? (size_t)(slash + 1 - path) : 0;
-    char *plain = plain_node(node);
+    char *plain = segment_node_name(node);
 
     push(names,
          (struct pattern){
@@ -216,6 +194,7 @@ struct segment_names *segment_names_new(const struct segment_files *files,
     struct segment_names *names = xcalloc(1, sizeof(*names));
 
     names->recording = names->statistics = -1;
+    names->local = files->temporary;
     for (size_t i = 0; i < files->request_count; i++)
         add_file(names, files->requests[i].path, format_of(&files->requests[i]), node);
     if (files->recording)
@@ -271,17 +250,26 @@ char *segment_names_statistics(const struct segment_names *names, struct segment
 
 /* ---- a new segment ---- */
 
+static bool has_file(const struct pattern *pattern, const char *path)
+{
+    struct stat status;
+
+    if (pattern->is_remote)
+        return courier_finds(path);
+    return pattern->fd >= 0 &&
+           fstatat(pattern->fd, name_in(pattern, path), &status, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* The files of the last segment may not be there yet. */
 static bool is_free(const struct segment_names *names, struct segment_time time)
 {
-    bool free_so_far = true;
+    bool free_so_far = strcmp(time.text, names->last.text) != 0;
 
     for (size_t i = 0; i < names->count && free_so_far; i++) {
         const struct pattern *pattern = &names->patterns[i];
         char *path = path_of(pattern, time.text);
-        struct stat status;
 
-        free_so_far = pattern->fd < 0 || fstatat(pattern->fd, name_in(pattern, path), &status,
-                                                 AT_SYMLINK_NOFOLLOW) != 0;
+        free_so_far = !has_file(pattern, path);
         free(path);
     }
     return free_so_far;
@@ -316,31 +304,69 @@ static int create_locked(const struct pattern *pattern, const char *path)
     return fd;
 }
 
-int segment_names_create(const struct segment_names *names, time_t seconds,
-                         struct segment_time *ret_time, struct error *error)
+/* Return the descriptor of the file to record into; -1 with error. *ret_exists: its name is taken.
+ */
+static int create(const struct segment_names *names, struct segment_time time, bool *ret_exists,
+                  struct error *error)
+{
+    const struct pattern *pattern = &names->patterns[names->temporary];
+    char *path;
+    int fd;
+
+    *ret_exists = false;
+    if (pattern->is_remote)
+        return recording_writer_file(NULL, names->local, error);
+    path = path_of(pattern, time.text);
+    fd = create_locked(pattern, path);
+    *ret_exists = fd < 0 && errno == EEXIST;
+    if (fd < 0)
+        error_set(error, ERROR_FAILED, "can't create %s: %s", path, folder_problem(errno));
+    free(path);
+    return fd;
+}
+
+int segment_names_create(struct segment_names *names, time_t seconds, struct segment_time *ret_time,
+                         struct error *error)
 {
     for (int later = 0; later < HOURS_MAX * HOUR; later = next_later(later)) {
         struct segment_time time = time_text(seconds + later);
-        char *path;
-        int fd, code;
+        bool exists;
+        int fd;
 
         if (!is_free(names, time))
             continue;
-        path = segment_names_temporary(names, time);
-        fd = create_locked(&names->patterns[names->temporary], path);
-        code = errno;
-        if (fd < 0 && code != EEXIST)
-            error_set(error, ERROR_FAILED, "can't create %s: %s", path, folder_problem(code));
-        free(path);
-        if (fd < 0 && code == EEXIST)
+        fd = create(names, time, &exists, error);
+        if (exists)
             continue;
-        *ret_time = time;
+        *ret_time = names->last = time;
         return fd;
     }
     return error_set(error, ERROR_FAILED, "every name that this segment could have is taken");
 }
 
+void segment_names_remove_temporary(const struct segment_names *names, struct segment_time time)
+{
+    char *path = segment_names_temporary(names, time);
+
+    if (!names->patterns[names->temporary].is_remote)
+        file_place_unlink(path);
+    free(path);
+}
+
 /* ---- old files ---- */
+
+const char *segment_names_remote(const struct segment_names *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->patterns[i].is_remote)
+            return names->patterns[i].directory;
+    return NULL;
+}
+
+static bool is_there(const struct pattern *pattern, enum segment_folders where)
+{
+    return pattern->is_remote == (where == SEGMENT_FOLDERS_REMOTE);
+}
 
 static bool is_time(const char *text)
 {
@@ -367,11 +393,17 @@ static bool matches(const struct pattern *pattern, const char *name, const char 
 
 static DIR *open_directory(const struct pattern *pattern)
 {
-    int fd = openat(pattern->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *refused = NULL;
+    int folder = pattern->is_remote ? folder_open(AT_FDCWD, pattern->folder, &refused) : -1;
+    int fd =
+        openat(pattern->is_remote ? folder : pattern->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
+    free(refused);
     if (fd >= 0 && !directory)
         close(fd);
+    if (folder >= 0)
+        close(folder);
     return directory;
 }
 
@@ -427,11 +459,12 @@ static void remove_old(const struct pattern *pattern, size_t keep, struct segmen
     closedir(directory);
 }
 
-void segment_names_remove_old(const struct segment_names *names, size_t keep,
-                              struct segment_time newest)
+void segment_names_remove_old(const struct segment_names *names, enum segment_folders where,
+                              size_t keep, struct segment_time newest)
 {
     for (size_t i = 0; i < names->count; i++)
-        remove_old(&names->patterns[i], keep, newest);
+        if (is_there(&names->patterns[i], where))
+            remove_old(&names->patterns[i], keep, newest);
 }
 
 /* True for a temporary name of an output (util/temporaries.h). */
@@ -442,10 +475,11 @@ static bool is_leftover(const struct pattern *pattern, const char *name)
     return name[0] == '.' && matches(pattern, name + 1, &more) && temporaries_creator(more);
 }
 
-void segment_names_remove_leftovers(const struct segment_names *names)
+void segment_names_remove_leftovers(const struct segment_names *names, enum segment_folders where)
 {
     for (size_t i = 0; i < names->count; i++) {
-        DIR *directory = open_directory(&names->patterns[i]);
+        DIR *directory =
+            is_there(&names->patterns[i], where) ? open_directory(&names->patterns[i]) : NULL;
 
         if (!directory)
             continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/courier.h"
 #include "recording/recording_join.h"
 #include "recording/recording_keep.h"
 #include "util/alloc.h"
@@ -43,6 +44,12 @@ int segment_source_report(const struct segment_context *context, const struct er
 {
     context->reports->failed(context->reports->context, error);
     return (int)error->code;
+}
+
+/* A file server that has the folder gets a copy only. */
+static bool has_name(const char *path, int fd)
+{
+    return !courier_has(path) && recording_keep_is_at(path, fd);
 }
 
 /* A duplicate that reads from the start; another process may have read from `fd`. -1 with errno. */
@@ -94,7 +101,7 @@ void segment_source_keep_as(const struct segment_context *context,
     char *kept = NULL;
 
     for (size_t i = 0; i < 2; i++) {
-        if (!kept && names[i] && recording_keep_is_at(names[i], fd))
+        if (!kept && names[i] && has_name(names[i], fd))
             kept = xstrdup(names[i]);
         free(names[i]);
     }
@@ -127,7 +134,7 @@ void segment_source_keep_of_killed(const struct segment_context *context,
 
     if (!source->trigger)
         segment_source_keep_as(context, source, source->fds[0]);
-    else if (recording && recording_keep_is_at(recording, source->file))
+    else if (recording && has_name(recording, source->file))
         segment_source_keep_as(context, source, source->file);
     else
         segment_source_keep(context, source);

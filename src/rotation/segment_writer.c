@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/confined.h"
+#include "os/courier.h"
 #include "os/descriptors.h"
 #include "os/file_broker.h"
 #include "os/privileges.h"
@@ -41,17 +42,25 @@ static void keep_only(const struct segment_source *source, int log_file)
     free(kept);
 }
 
+static int rename_recording(const char *temporary, const char *recording, int fd,
+                            struct error *error)
+{
+    if (file_place_rename(temporary, recording))
+        return error_set(error, ERROR_FAILED, "can't write %s: %s", recording,
+                         folder_problem(errno));
+    file_place_open_up(fd);
+    return 0;
+}
+
 /* Give the recording, which `fd` reads, its requested name. Return the exit code. */
 static int publish(const struct segment_context *context, const char *temporary,
                    const char *recording, int fd)
 {
     struct error error;
 
-    if (file_place_rename(temporary, recording)) {
-        error_set(&error, ERROR_FAILED, "can't write %s: %s", recording, folder_problem(errno));
+    if (courier_has(recording) ? courier_deliver(recording, fd, &error)
+                               : rename_recording(temporary, recording, fd, &error))
         return segment_source_report(context, &error);
-    }
-    file_place_open_up(fd);
     context->reports->wrote(context->reports->context, recording);
     return 0;
 }
@@ -157,17 +166,21 @@ static int write_outputs(void *data)
     return report_outputs(context->reports, &result, segment->statistics);
 }
 
+static void permit_beside(struct file_fence *fence, const char *path)
+{
+    if (path && !courier_has(path))
+        file_fence_write_beside(fence, path);
+}
+
 /* A fence around the files of all segments. */
 static struct file_fence *fence_around(const struct segment_files *files)
 {
     struct file_fence *fence = file_fence_new();
 
-    if (files->recording)
-        file_fence_write_beside(fence, files->recording);
+    permit_beside(fence, files->recording);
     for (size_t i = 0; i < files->request_count; i++)
-        file_fence_write_beside(fence, files->requests[i].path);
-    if (files->stats_path)
-        file_fence_write_beside(fence, files->stats_path);
+        permit_beside(fence, files->requests[i].path);
+    permit_beside(fence, files->stats_path);
     recording_keep_permit_places(fence, files->temporary);
     return fence;
 }
@@ -206,6 +219,61 @@ static int take_anyway(struct writing *segment)
     return 0;
 }
 
+/* ---- folders of file servers ---- */
+
+/* Start the process that writes there. A process for each segment: the server may answer again. */
+static void start_courier(const struct segment_context *context)
+{
+    const struct segment_files *files = context->files;
+    struct error ignored; /* writing reports it */
+
+    if (!segment_names_remote(context->names))
+        return;
+    if (files->recording)
+        courier_look(files->recording, &ignored);
+    for (size_t i = 0; i < files->request_count; i++)
+        courier_look(files->requests[i].path, &ignored);
+    if (files->stats_path)
+        courier_look(files->stats_path, &ignored);
+}
+
+static void clean_remote(void *data)
+{
+    const struct writing *segment = data;
+    const struct segment_context *context = segment->context;
+
+    segment_names_remove_leftovers(context->names, SEGMENT_FOLDERS_REMOTE);
+    if (context->files->keep)
+        segment_names_remove_old(context->names, SEGMENT_FOLDERS_REMOTE, context->files->keep,
+                                 segment->source->time);
+}
+
+/* Remove what is old, and what killed processes have left. */
+static void clean(struct writing *segment)
+{
+    const struct segment_context *context = segment->context;
+    const char *remote = segment_names_remote(context->names);
+    struct error ignored; /* the next segment removes it */
+
+    if (context->files->keep)
+        segment_names_remove_old(context->names, SEGMENT_FOLDERS_LOCAL, context->files->keep,
+                                 segment->source->time);
+    if (remote)
+        courier_run(clean_remote, segment, remote, &ignored);
+}
+
+/* ---- the segment ---- */
+
+static void report_kept(const struct writing *segment)
+{
+    const struct segment_context *context = segment->context;
+
+    if (segment->recording && !segment->published && courier_has(segment->recording))
+        context->reports->warn("the recording of that segment is kept in %s", segment->recording);
+    else
+        segment_source_keep_as(context, segment->source, segment->fd);
+}
+
 /* Return the exit code. Memory is not freed, because the process ends. */
 static int write_segment(const struct segment_context *context, const struct segment_source *source)
 {
@@ -213,6 +281,7 @@ static int write_segment(const struct segment_context *context, const struct seg
     bool died = false;
     int written = 0, taken;
 
+    start_courier(context);
     if (segment.count)
         written = write_apart(&segment, &died);
     else
@@ -220,11 +289,10 @@ static int write_segment(const struct segment_context *context, const struct seg
     taken = take_anyway(&segment);
     written = written ? written : taken;
     if (!segment.recording && (written == 0 || written == ERROR_NO_SAMPLES))
-        file_place_unlink(segment_names_temporary(context->names, source->time));
+        segment_names_remove_temporary(context->names, source->time);
     else if (segment.fd >= 0 && (died || !segment.recording || segment.published))
-        segment_source_keep_as(context, source, segment.fd);
-    if (context->files->keep)
-        segment_names_remove_old(context->names, context->files->keep, source->time);
+        report_kept(&segment);
+    clean(&segment);
     return segment.published ? segment.published : written;
 }
 
@@ -236,6 +304,7 @@ noreturn void segment_writer_run(const struct segment_context *context,
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGQUIT, SIG_IGN);
+    courier_renew();
     keep_only(source, context->reports->log_file);
     _exit(write_segment(context, source));
 }

@@ -38,9 +38,13 @@ struct segment_time {
 };
 
 /* Create the file to record into. It is locked while it is open, so that no one else writes to it.
- * `seconds`: since 1970. -1 with error. */
-int segment_names_create(const struct segment_names *names, time_t seconds,
-                         struct segment_time *ret_time, struct error *error);
+ * If a file server has its folder (os/courier.h), it is a local file without a name. `seconds`:
+ * since 1970. -1 with error. */
+int segment_names_create(struct segment_names *names, time_t seconds, struct segment_time *ret_time,
+                         struct error *error);
+
+/* Remove the file to record into, unless a file server has its folder. */
+void segment_names_remove_temporary(const struct segment_names *names, struct segment_time time);
 
 /* The names of a segment. The caller frees them. */
 char *segment_names_temporary(const struct segment_names *names, struct segment_time time);
@@ -52,14 +56,30 @@ char *segment_names_output(const struct segment_names *names, size_t index,
 /* NULL if no statistics are requested. */
 char *segment_names_statistics(const struct segment_names *names, struct segment_time time);
 
+/* The folders that the functions below work on. */
+enum segment_folders {
+    SEGMENT_FOLDERS_LOCAL,
+    SEGMENT_FOLDERS_REMOTE, /* of file servers; for the process of os/courier.h */
+};
+
 /* For each of these names, remove all files except the newest `keep` up to the time `newest`. Only
  * regular files of this user, or of the user who ran sudo, count and are removed. Files that are
  * being written stay. */
-void segment_names_remove_old(const struct segment_names *names, size_t keep,
-                              struct segment_time newest);
+void segment_names_remove_old(const struct segment_names *names, enum segment_folders where,
+                              size_t keep, struct segment_time newest);
 
 /* Remove unfinished outputs of this user's run that was killed. Its recordings stay. */
-void segment_names_remove_leftovers(const struct segment_names *names);
+void segment_names_remove_leftovers(const struct segment_names *names, enum segment_folders where);
+
+/* Return the path of an output in a folder of a file server, which tells the folders; NULL if there
+ * is none. */
+const char *segment_names_remote(const struct segment_names *names);
+
+/* ---- segment_node.c ---- */
+
+/* Return the name of the node, to be freed. '-' stands for characters that should not be in a file
+ * name. A long name is cut, and ends in a hash of all of it. */
+char *segment_node_name(const char *node);
 
 /* ---- segment_source.c ---- */
 

@@ -3,6 +3,7 @@
 and a recording is kept. Outputs on a server that answers are complete."""
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -136,6 +137,66 @@ class Recordings(ServedFolder, unittest.TestCase):
         served = self.serve()
         self.stall()
         self.check_silent(self.record("--loop", 1, "-o", served / "x.bfr"), served / "x.bfr")
+
+    def start_segments(self, served, *options):
+        """Record segments of a second there; return the process once it samples."""
+        process = beamflame.start(
+            "-p", self.node.pid, "-F", 199, "--loop", 1, *options, "-o", served / "x.bfr", "-o",
+            served / "x.svg", env=dict(os.environ, TMPDIR=str(self.temporary)))
+        self.addCleanup(process.kill)
+        self.assertIn("sampling", process.stderr.readline())
+        return process
+
+    def check_ends(self, process, sent=signal.SIGINT):
+        """A signal ends it in time; return what it said."""
+        began = time.monotonic()
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - began, SECONDS * patience())
+        return said
+
+    def check_kept(self, said, count):
+        """So many recordings are kept, at least, and each is complete."""
+        kept = re.findall(r"the recording of that segment is kept in (\S+)", said)
+        self.assertGreaterEqual(len(kept), count, said)
+        for path in kept:
+            self.assertEqual(Path(path).parent, self.temporary)
+            self.assertGreater(sum(beamflame.folded(path).values()), 5)
+
+    def test_segments_on_a_server_that_answers(self):
+        """The newest are kept, and are complete; nothing else is there."""
+        served = self.serve()
+        done = self.record("--loop", 1, "--keep", 2, "-o", served / "x.bfr", "-o",
+                           served / "x.svg", seconds=5)
+        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        self.assertEqual(sorted(path.suffix for path in served.iterdir()), [".bfr"] * 2 + [".svg"] * 2)
+        for path in served.glob("*.bfr"):
+            local = self.folder / path.name
+            local.write_bytes(path.read_bytes())
+            self.assertGreater(sum(beamflame.folded(local).values()), 20)
+        self.assertEqual(os.listdir(self.temporary), [])
+
+    def test_segments_are_kept_if_the_server_falls_silent(self):
+        """Sampling continues, and a signal ends it."""
+        served = self.serve()
+        process = self.start_segments(served, "--keep", 2)
+        time.sleep(2.5)
+        self.stall()
+        time.sleep(5)
+        said = self.check_ends(process)
+        self.assertEqual(process.returncode, FAILED)
+        self.assertIn(SILENT, said)
+        self.check_kept(said, 3)
+
+    def test_server_that_falls_silent_at_each_call_of_a_segment(self):
+        for call, count in (("lookup", 25), ("create", 5), ("write", 2), ("flush", 5), ("rename", 2)):
+            with self.subTest(call):
+                served = self.serve(call, count)
+                process = self.start_segments(served, "--keep", 1)
+                time.sleep(5)
+                said = self.check_ends(process, signal.SIGTERM)
+                self.assertIn(SILENT, said)
+                self.check_kept(said, 2)
 
 
 if __name__ == "__main__":

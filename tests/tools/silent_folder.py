@@ -58,6 +58,16 @@ class Folder:
         self.names[new] = self.names.pop(old)
         return b""
 
+    def entries(self, body):
+        """Return the list of the folder, in one answer."""
+        if struct.unpack_from("<QQ", body)[1]:
+            return b""
+        listed = b""
+        for number, (name, node) in enumerate(self.names.items(), 1):
+            entry = struct.pack("<QQII", node, number, len(name), stat.S_IFREG >> 12) + name
+            listed += entry + bytes(-len(entry) % 8)
+        return listed
+
     def answer(self, call, node, body):
         """Return the body of the answer, or an errno."""
         name = body.rstrip(b"\0")
@@ -69,6 +79,8 @@ class Folder:
             self.files[node][0] = struct.unpack_from("<I", body, 68)[0] & 0o777
         if call in (GETATTR, SETATTR):
             return self.answer_attributes(node)
+        if call == READDIR:
+            return self.entries(body)
         if call == CREATE:
             return self.create(struct.unpack_from("<I", body, 4)[0], body[16:].rstrip(b"\0"))
         if call == WRITE:
@@ -83,7 +95,7 @@ class Folder:
             return self.rename(body[8 if call == RENAME else 16:])
         if call in (OPEN, OPENDIR):
             return struct.pack("<Q2I", 0, 0, 0)
-        return b"" if call in (RELEASE, FSYNC, FLUSH, READDIR, RELEASEDIR) else errno.ENOSYS
+        return b"" if call in (RELEASE, FSYNC, FLUSH, RELEASEDIR) else errno.ENOSYS
 
 
 def say(what):

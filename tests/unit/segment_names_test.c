@@ -132,9 +132,9 @@ static void test_long_node_is_cut_and_recognised(void **state)
     assert_true(strlen(split) + strlen("..4194304-0123456789abcdef.tmp") <= 255);
     free(split);
     touch(name);
-    segment_names_remove_old(others, 0, some_time);
+    segment_names_remove_old(others, SEGMENT_FOLDERS_LOCAL, 0, some_time);
     assert_true(exists(name));
-    segment_names_remove_old(names, 0, some_time);
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 0, some_time);
     assert_false(exists(name));
     free(name);
     segment_names_free(names);
@@ -152,7 +152,7 @@ static struct segment_names *names_of_two(bool recording)
     return segment_names_new(&files, &session, "n@h");
 }
 
-static struct segment_time create(const struct segment_names *names, int *fd)
+static struct segment_time create(struct segment_names *names, int *fd)
 {
     struct segment_time time;
     struct error error;
@@ -243,7 +243,7 @@ static void test_newest_files_of_each_output_are_kept(void **state)
         touch(kept[i]);
     assert_int_equal(mkdir("x-n@h-20200101-000000.svg", 0700), 0);
     assert_int_equal(symlink("x.svg", "x-n@h-20200101-000001.svg"), 0);
-    segment_names_remove_old(names, 2, some_time);
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 2, some_time);
     for (size_t i = 0; i < sizeof(old) / sizeof(*old); i++)
         if (exists(old[i]))
             fail_msg("%s is still there", old[i]);
@@ -277,7 +277,7 @@ static void test_foreign_and_future_files_do_not_count_for_keep(void **state)
     touch("x-n@h-20261121-203000.svg");
     touch("x-n@h-20261121-202958.svg");
     touch("x-n@h-20261121-202957.svg");
-    segment_names_remove_old(names, 2, some_time);
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 2, some_time);
     assert_true(exists("x-n@h-20261121-203000.svg"));
     assert_true(exists("x-n@h-20261121-202958.svg"));
     assert_false(exists("x-n@h-20261121-202957.svg"));
@@ -298,10 +298,10 @@ static void test_foreign_leftovers_stay(void **state)
     }
     touch(".x-n@h-20261121-203000.svg.12-0.tmp");
     assert_int_equal(chown(".x-n@h-20261121-203000.svg.12-0.tmp", 65534, 65534), 0);
-    segment_names_remove_leftovers(names);
+    segment_names_remove_leftovers(names, SEGMENT_FOLDERS_LOCAL);
     assert_true(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
     setenv("SUDO_UID", "65534", 1);
-    segment_names_remove_leftovers(names);
+    segment_names_remove_leftovers(names, SEGMENT_FOLDERS_LOCAL);
     assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
     unsetenv("SUDO_UID");
     segment_names_free(names);
@@ -316,10 +316,12 @@ static void test_file_that_is_being_written_is_not_removed(void **state)
     (void)state;
     create(names, &fd);
     touch("x-n@h-20261121-203001.bfr.part");
-    segment_names_remove_old(names, 1, (struct segment_time){"20261121-203001"});
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 1,
+                             (struct segment_time){"20261121-203001"});
     assert_true(exists("x-n@h-20261121-203000.bfr.part"));
     close(fd);
-    segment_names_remove_old(names, 1, (struct segment_time){"20261121-203001"});
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 1,
+                             (struct segment_time){"20261121-203001"});
     assert_false(exists("x-n@h-20261121-203000.bfr.part"));
     segment_names_free(names);
 }
@@ -335,7 +337,7 @@ static void test_locks_of_others_keep_no_segment(void **state)
     touch("x-n@h-20261121-203000.svg");
     fd = open("x-n@h-20261121-202958.svg", O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    segment_names_remove_old(names, 1, some_time);
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 1, some_time);
     assert_false(exists("x-n@h-20261121-202958.svg"));
     assert_true(exists("x-n@h-20261121-203000.svg"));
     close(fd);
@@ -362,7 +364,7 @@ static void test_leftovers_of_outputs_are_removed(void **state)
     touch(".x-n@h-20261121-203001.svg.12-0.tmp");
     fd = open(".x-n@h-20261121-203001.svg.12-0.tmp", O_RDONLY | O_CLOEXEC);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    segment_names_remove_leftovers(names);
+    segment_names_remove_leftovers(names, SEGMENT_FOLDERS_LOCAL);
     assert_false(exists(".x-n@h-20261121-203000.svg.12-0.tmp"));
     assert_false(exists(".x-n@h-20261121-203000.cpu.svg.4194304-0f9e8d7c6b5a4930.tmp"));
     assert_true(exists(".x-n@h-20261121-203001.svg.12-0.tmp"));
@@ -395,8 +397,8 @@ static void test_folder_that_is_replaced_gets_and_loses_nothing(void **state)
     touch("out/.x-n@h-20261121-203000.bfr.12-0.tmp");
     assert_int_equal(segment_names_create(names, MOMENT + 1, &time, &error), -1);
     assert_non_null(strstr(error.text, "its folder was removed or replaced"));
-    segment_names_remove_leftovers(names);
-    segment_names_remove_old(names, 0, some_time);
+    segment_names_remove_leftovers(names, SEGMENT_FOLDERS_LOCAL);
+    segment_names_remove_old(names, SEGMENT_FOLDERS_LOCAL, 0, some_time);
     assert_true(exists("out/x-n@h-20261121-100000.bfr"));
     assert_true(exists("out/.x-n@h-20261121-203000.bfr.12-0.tmp"));
     assert_false(exists("moved/x-n@h-20261121-100000.bfr"));
