@@ -17,7 +17,13 @@ enum { TRIES = 1000 }; /* of reading while the board is written, which takes les
 const char *const node_board_labels[BOARD_LABELS] = {"node", "service_name", "namespace",
                                                      "pod",  "container",    "copy"};
 
-enum { LABEL_NODE, LABEL_SERVICE, LABEL_NAMESPACE, LABEL_POD, LABEL_CONTAINER, LABEL_COPY };
+enum {
+    LABEL_SERVICE = BOARD_LABEL_NODE + 1,
+    LABEL_NAMESPACE,
+    LABEL_POD,
+    LABEL_CONTAINER,
+    LABEL_COPY
+};
 
 /* ---- writing ---- */
 
@@ -40,7 +46,7 @@ static void put_labels(struct board_node *node, const struct target *target,
     const char *attributes = profile_text(profile, entry->attributes);
     char *service = wire_service_name(profile, entry);
 
-    utf8_copy(node->labels[LABEL_NODE], BOARD_TEXT, wire_node_has_name(name) ? name : "");
+    utf8_copy(node->labels[BOARD_LABEL_NODE], BOARD_TEXT, wire_node_has_name(name) ? name : "");
     utf8_copy(node->labels[LABEL_SERVICE], BOARD_TEXT, service);
     put_attribute(node, LABEL_NAMESPACE, attributes, "k8s.namespace.name");
     put_attribute(node, LABEL_POD, attributes, "k8s.pod.name");
@@ -100,6 +106,8 @@ void node_board_write(struct node_board *board, const struct targets *targets,
         if (target->ended || !target->meter || !target->symbolizer)
             continue;
         put_labels(&nodes[count], target, profile);
+        nodes[count].pid = target->vm->pid;
+        nodes[count].identity = target->vm->identity;
         nodes[count].numbers = *node_meter_numbers(target->meter);
         written[count] = (struct written){target, &nodes[count]};
         count++;

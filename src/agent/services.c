@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/dumper.h"
 #include "agent/http/http_server.h"
 #include "agent/sender.h"
 #include "util/alloc.h"
@@ -142,6 +144,42 @@ static void look_at_sender(struct services *services, struct service *service, u
     start_sender(services, service);
 }
 
+/* ---- dumps ---- */
+
+static void start_dumper(struct services *services)
+{
+    struct error error;
+    int result = 0;
+
+    if (!services->dump_ends[1])
+        result = dumper_open_channel(services->dump_ends, &error);
+    if (!result)
+        result = dumper_start(&services->dumper,
+                              &(struct dumper_options){.status = services->status,
+                                                       .channel = services->dump_ends[1],
+                                                       .log_file = services->log_file},
+                              &error);
+    note_start(services, &services->dumper_failed, result, &error);
+}
+
+static void end_dumper(struct services *services)
+{
+    worker_await(&services->dumper, 0);
+    for (int i = 0; i < 2; i++)
+        if (services->dump_ends[i])
+            close(services->dump_ends[i]);
+    services->dump_ends[0] = services->dump_ends[1] = 0;
+}
+
+static void look_at_dumper(struct services *services, uint64_t now)
+{
+    if (!services->http_listen || !worker_must_start(&services->dumper, now))
+        return;
+    if (!services->dumper_failed)
+        services->warn("the process that takes dumps has ended, and is started again");
+    start_dumper(services);
+}
+
 /* ---- HTTP ---- */
 
 static void start_http(struct services *services, const struct agent_config *config)
@@ -149,6 +187,7 @@ static void start_http(struct services *services, const struct agent_config *con
     const struct http_server_options options = {.config = config,
                                                 .status = services->status,
                                                 .warn = services->warn,
+                                                .dumps = services->dump_ends[0],
                                                 .log_file = services->log_file};
     struct error error;
     int result = http_server_start(&services->http, &options, &error);
@@ -164,13 +203,16 @@ static void apply_http(struct services *services, const struct agent_config *con
         optional_text_equal(services->http_token_file, token_file))
         return;
     http_server_end(&services->http);
+    end_dumper(services);
     free(services->http_listen);
     free(services->http_token_file);
     services->http_listen = optional_text_copy(listen);
     services->http_token_file = optional_text_copy(token_file);
     services->http_failed = false;
-    if (listen)
-        start_http(services, config);
+    if (!listen)
+        return;
+    start_dumper(services);
+    start_http(services, config);
 }
 
 static void look_at_http(struct services *services, const struct agent_config *config, uint64_t now)
@@ -199,6 +241,7 @@ void services_look(struct services *services, const struct agent_config *config,
     for (size_t i = 0; i < services->count; i++)
         look_at_sender(services, &services->of[i], now);
     look_at_http(services, config, now);
+    look_at_dumper(services, now);
 }
 
 void services_end(struct services *services)
@@ -213,6 +256,7 @@ void services_end(struct services *services)
     memcpy(workers + services->count, services->leaving, sizeof(services->leaving));
     senders_await(workers, services->count + SERVICES_MAX);
     http_server_end(&services->http);
+    end_dumper(services);
     free(services->http_listen);
     free(services->http_token_file);
     services->count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The processes of the agent: one sends to each service, one answers HTTP. They follow the
- * configuration as it is now.
+ * The processes of the agent: one sends to each service, one answers HTTP, and one takes dumps for
+ * it. They follow the configuration as it is now.
  *
  *   { apply ──> look... }... ──> end
  */
@@ -33,6 +33,9 @@ struct services {
     struct worker http;
     char *http_listen, *http_token_file; /* of the process that runs; NULL: none */
     bool http_failed;
+    struct worker dumper; /* runs while HTTP is answered */
+    int dump_ends[2];     /* between the two (agent/dumper.h); both 0: not made */
+    bool dumper_failed;
 };
 
 /* Start, restart and end processes, so that they are those of the configuration. A process whose

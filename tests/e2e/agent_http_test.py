@@ -2,13 +2,17 @@
 """The agent answers over HTTP: health, metrics, the VMs, and profiles of the last minutes."""
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import beamflame
 import nodes
@@ -44,8 +48,8 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         nodes.require(27)
         cls.out = beamflame.folder(cls.addClassCleanup)
         cls.port = free_port()
-        node = nodes.Node(27, "request", flags=named("shop"))
-        cls.enterClassContext(node)
+        cls.node = nodes.Node(27, "request", flags=named("shop"))
+        cls.enterClassContext(cls.node)
         config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}")
         cls.agent = beamflame.start("agent", "--config", config)
         cls.addClassCleanup(cls.agent.communicate)
@@ -176,6 +180,100 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         other = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5,
                                            source_address=("127.0.0.2", 0))
         self.assertEqual(self.get("/healthz", connection=other)[0], 200)
+
+    # ---- dumps ----
+
+    def test_dump_has_the_processes_that_a_node_has_now(self):
+        """JSON and text are those of `beamflame dump`."""
+        pid = self.node.pid
+        status, headers, body = self.get(f"/dump?node={pid}")
+        self.assertEqual((status, headers["Content-Type"]), (200, "application/json"), body[:300])
+        dump = json.loads(body)
+        own = json.loads(beamflame.run("dump", "-p", str(pid), "--json").stdout)
+        self.assertEqual(dump.keys(), own.keys())
+        self.assertEqual(dump["pid"], pid)
+
+        def named_processes(of):
+            return {p["name"] for p in of["processes"]} - {None}
+        self.assertEqual(named_processes(dump), named_processes(own))
+        self.assertIn("application_controller", named_processes(dump))
+        status, headers, body = self.get(f"/dump?node={pid}&format=text")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/plain; charset=utf-8"))
+        self.assertIn(b"gen_server:loop/", body)
+
+    def test_dump_of_no_node_or_of_several_gets_a_sentence(self):
+        name = f"till{os.getpid()}"
+        with nodes.Node(27, "request", flags=named(name)) as till:
+            deadline = time.monotonic() + 30
+            while (answer := self.get(f"/dump?node={name}"))[0] != 200:
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.2)
+            self.assertEqual(json.loads(answer[2])["pid"], till.pid)
+            status, _, body = self.get("/dump")
+            self.assertEqual(status, 400)
+            self.assertIn(f"({till.pid})".encode(), body)
+            for path, status, words in (
+                    ("/dump?node=nobody", 404, b"no node is 'nobody', the nodes are: "),
+                    ("/dump?node=" + "x" * 4000, 404, b"no VM has so long a name"),
+                    ("/dump?format=pprof", 400, b"json or text, not 'pprof'")):
+                answer = self.get(path)
+                self.assertEqual(answer[0], status, answer[2])
+                self.assertIn(words, answer[2])
+
+    def dumper(self):
+        """Return the pid of the process that takes dumps."""
+        found = [pid for pid in beamflame.Profilers.writers(self.agent.pid)
+                 if Path(f"/proc/{pid}/comm").read_text().strip() == "beamflame-dumps"]
+        self.assertEqual(len(found), 1)
+        return int(found[0])
+
+    def stop_dumps(self, count):
+        """Stop so many processes that take a dump, and return their pids."""
+        children = Path("/proc/{0}/task/{0}/children".format(self.dumper()))
+        stopped = set()
+        deadline = time.monotonic() + 60
+        while len(stopped) < count:
+            self.assertLess(time.monotonic(), deadline, "no dump was seen")
+            for pid in set(map(int, children.read_text().split())) - stopped:
+                os.kill(pid, signal.SIGSTOP)
+                stopped.add(pid)
+        return stopped
+
+    def test_two_dumps_at_a_time_delay_nothing_and_end_with_a_sentence(self):
+        """Dumps that take long, as those of hostile VMs, keep no other request waiting."""
+        path = f"/dump?node={self.node.pid}"
+        over = threading.Event()
+
+        def request():
+            answers = [self.get(path)]
+            while not over.is_set():
+                answers.append(self.get(path))
+            return answers
+        with ThreadPoolExecutor(2) as pool:
+            requests = [pool.submit(request) for _ in range(2)]
+            try:
+                stopped = self.stop_dumps(2)
+            finally:
+                over.set()
+            status, _, body = self.get(path)
+            self.assertEqual((status, body), (503, b"other dumps are being taken: try again\n"))
+            self.assertEqual(self.get("/healthz")[0], 200)
+            self.assertEqual(self.get("/readyz")[0], 200)
+            for pid in stopped:
+                os.kill(pid, signal.SIGKILL)
+            last = [done.result()[-1] for done in requests]
+        failed = [body for status, _, body in last if status == 500]
+        self.assertTrue(failed, last)  # one may have been answered when it was stopped
+        for body in failed:
+            self.assertIn(b"the process that took the dump has ended: it may take 40 s", body)
+        self.assertEqual(self.get(path)[0], 200)
+
+    def test_process_that_takes_dumps_is_started_again(self):
+        os.kill(self.dumper(), signal.SIGKILL)
+        deadline = time.monotonic() + 60
+        while self.get(f"/dump?node={self.node.pid}")[0] != 200:
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.2)
 
     # ---- who may ask ----
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "agent/http/agent_metrics.h"
+#include "agent/http/dump_answer.h"
 #include "agent/http/profile_answer.h"
 #include "util/clock.h"
 #include "util/small_file.h"
@@ -125,11 +126,15 @@ struct http_answer http_answer_make(const struct http_server_options *options,
         return http_answer_text(401, "the token of http.token_file is needed");
     if (!strcmp(path, "/metrics"))
         return answer_metrics(options, request->accept);
-    if (request->is_head && (!strcmp(path, "/nodes") || !strcmp(path, "/profile")))
+    if (request->is_head &&
+        (!strcmp(path, "/nodes") || !strcmp(path, "/profile") || !strcmp(path, "/dump")))
         return http_answer_text(200, "%s", "");
     if (!strcmp(path, "/nodes"))
         return profile_answer_nodes(options->config, request);
     if (!strcmp(path, "/profile"))
         return profile_answer(options->config, request);
-    return http_answer_text(404, "there are /healthz, /readyz, /metrics, /nodes and /profile");
+    if (!strcmp(path, "/dump"))
+        return dump_answer(options->dumps, request);
+    return http_answer_text(404,
+                            "there are /healthz, /readyz, /metrics, /nodes, /profile and /dump");
 }

@@ -7,6 +7,7 @@
  *   /metrics    numbers for Prometheus
  *   /nodes      the VMs of the newest recording, as JSON
  *   /profile    a profile of the last minutes (http/profile_answer.h)
+ *   /dump       the processes of a VM now (http/dump_answer.h)
  */
 #pragma once
 

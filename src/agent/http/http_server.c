@@ -143,13 +143,13 @@ int http_server_start(struct worker *worker, const struct http_server_options *o
     start.listening = listen_address_open(&address, text, error);
     if (start.listening < 0)
         return -1;
-    result =
-        worker_start(worker,
-                     &(struct worker_job){.name = "beamflame-http",
-                                          .run = run_start,
-                                          .context = &start,
-                                          .kept = {start.listening, options->log_file, -1, -1}},
-                     error);
+    result = worker_start(
+        worker,
+        &(struct worker_job){.name = "beamflame-http",
+                             .run = run_start,
+                             .context = &start,
+                             .kept = {start.listening, options->log_file, options->dumps, -1}},
+        error);
     close(start.listening);
     return result;
 }

@@ -11,6 +11,7 @@ struct http_server_options {
     const struct agent_config *config;
     const struct agent_status *status;
     void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
+    int dumps;    /* where dumps are requested (agent/dumper.h) */
     int log_file; /* descriptor of the file that gets the log; -1: none */
 };
 

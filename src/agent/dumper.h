@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The process that takes dumps for the one that answers HTTP, which has no right to read a VM. Each
+ * dump is taken by a child with limits, so neither a VM nor a request delays recording.
+ *
+ *   HTTP ── request: which VM ──> dumper ── fork ──> child: reads the VM
+ *    ^                                                 │
+ *    └───────────── reply: a file in memory ───────────┘
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "agent/agent_status.h"
+#include "agent/worker.h"
+#include "util/error.h"
+
+enum { DUMPS_AT_ONCE = 2 };
+
+/* Make the two ends of the channel: the first is for requests, the second for the dumper. They
+ * outlive both processes. -1 with error. */
+int dumper_open_channel(int ret_ends[2], struct error *error);
+
+struct dumper_options {
+    const struct agent_status *status; /* which VMs there are */
+    int channel;                       /* the second end */
+    int log_file;                      /* -1: none */
+};
+
+int dumper_start(struct worker *worker, const struct dumper_options *options, struct error *error);
+
+/* Request a dump through the first end of the channel, and wait for it. `node` is a name, with or
+ * without its host, or a pid; NULL: the only VM. Return a file that reads it, or -1 with error:
+ * ERROR_USAGE if `node` is not one VM, ERROR_NO_PROCESS if it is none. *ret_busy: others are being
+ * taken. Any thread may call it. */
+int dumper_request(int channel, const char *node, bool as_json, bool *ret_busy,
+                   struct error *error);
