@@ -78,14 +78,16 @@ ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE) $(SCHEM
 # The files that define maps for others come first: the linker of libbpf 1.1 misplaces a map if it
 # reads the declaration before the definition.
 BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
-BPF_SOURCES := $(BPF_SHARED) $(filter-out $(BPF_SHARED) bpf/calibration.bpf.c,$(wildcard bpf/*.bpf.c))
+BPF_APART := bpf/calibration.bpf.c bpf/calls.bpf.c
+BPF_SOURCES := $(BPF_SHARED) $(filter-out $(BPF_SHARED) $(BPF_APART),$(wildcard bpf/*.bpf.c))
 BPF_OBJECTS := $(BPF_SOURCES:bpf/%.bpf.c=$(BUILD)/gen/%.bpf.o)
-SKELETONS := $(BUILD)/gen/beamflame.skel.h $(BUILD)/gen/calibration.skel.h
+APART := $(BPF_APART:bpf/%.bpf.c=%)
+SKELETONS := $(BUILD)/gen/beamflame.skel.h $(APART:%=$(BUILD)/gen/%.skel.h)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*_test.c))
 
 # Only pattern rules name these files, so make would delete them as intermediate and build them
 # again.
-.SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(BUILD)/gen/calibration.bpf.o $(SCHEMA_HEADERS) \
+.SECONDARY: $(SKELETONS) $(BPF_OBJECTS) $(APART:%=$(BUILD)/gen/%.bpf.o) $(SCHEMA_HEADERS) \
             $(SCHEMA_HEADERS:.h=.c)
 
 .PHONY: all
@@ -122,8 +124,8 @@ $(BUILD)/obj/proto/%.o: $(BUILD)/gen/%.pb-c.c | $(SCHEMA_HEADERS)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
-# The BPF programs of each family, linked together; those of the calibration; and the skeletons
-# through which C loads them.
+# The BPF programs of each family, linked together; those with an object of their own; and the
+# skeletons through which C loads them.
 $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 	$(say) BPF $<
 	$(Q)mkdir -p $(@D)
@@ -132,8 +134,8 @@ $(BUILD)/gen/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/*.h vmlinux/*.h)
 		-Ivmlinux -Iinclude -c -o $@ $<
 
 $(BUILD)/gen/beamflame.o: $(BPF_OBJECTS)
-$(BUILD)/gen/calibration.o: $(BUILD)/gen/calibration.bpf.o
-$(BUILD)/gen/beamflame.o $(BUILD)/gen/calibration.o:
+$(APART:%=$(BUILD)/gen/%.o): $(BUILD)/gen/%.o: $(BUILD)/gen/%.bpf.o
+$(BUILD)/gen/beamflame.o $(APART:%=$(BUILD)/gen/%.o):
 	$(say) LINK $@
 	$(Q)$(BPFTOOL) gen object $@ $^
 

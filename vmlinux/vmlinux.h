@@ -29,11 +29,12 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
     BPF_MAP_TYPE_HASH = 1,
     BPF_MAP_TYPE_ARRAY = 2,
+    BPF_MAP_TYPE_PERCPU_HASH = 5,
     BPF_MAP_TYPE_PERCPU_ARRAY = 6,
     BPF_MAP_TYPE_LRU_HASH = 9,
     BPF_MAP_TYPE_RINGBUF = 27,
 };
-enum { BPF_ANY = 0 };
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
 enum {
     BPF_RB_NO_WAKEUP = 1,
     BPF_RB_FORCE_WAKEUP = 2,

@@ -174,6 +174,13 @@ void code_each(struct code *code, const char *module, code_visit visit, void *co
     }
 }
 
+void code_each_module(const struct code *code, void (*visit)(void *context, const char *name),
+                      void *context)
+{
+    for (size_t i = 0; i < code->live_count; i++)
+        visit(context, code->live[i]->name);
+}
+
 struct named_place {
     const char *symbol;
     struct code_place place;

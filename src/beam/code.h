@@ -68,6 +68,11 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place);
 typedef bool (*code_visit)(void *context, const struct code_place *place);
 void code_each(struct code *code, const char *module, code_visit visit, void *context);
 
+/* Visit the names of the modules that the VM has (atoms' texts), in address order; a module with
+ * two versions comes twice. */
+void code_each_module(const struct code *code, void (*visit)(void *context, const char *name),
+                      void *context);
+
 /* Find a fragment of the JIT by its symbol ("global::garbage_collect"). False if there is none. */
 bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place);
 

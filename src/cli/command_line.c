@@ -216,6 +216,7 @@ const struct command *const commands[] = {
     &report_command,
     &diff_command,
     &dump_command,
+    &calls_command,
     &ps_command,
     &probes_command,
     &doctor_command,

@@ -168,6 +168,15 @@ int hooks_bif(struct hooks *hooks, const char *module, const char *function, uin
     return 0;
 }
 
+int hooks_is_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
+                 bool *ret_is_bif, struct error *error)
+{
+    if (!hooks->bifs.rows && bif_table_read(hooks->vm, hooks->executable, &hooks->bifs, error) != 0)
+        return -1;
+    *ret_is_bif = hooks_find_bif(hooks, module, function, arity, NULL) != NULL;
+    return 0;
+}
+
 /* ---- NIFs ---- */
 
 struct nif_search {

@@ -95,6 +95,10 @@ void dirty_collections_find_counters(struct hooks *hooks);
 int hooks_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);
 
+/* Set *ret_is_bif. Return -1 with error if the BIFs of this VM are not known. */
+int hooks_is_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
+                 bool *ret_is_bif, struct error *error);
+
 /* Find the C function of a loaded NIF (ERL_NIF_TERM f(env, argc, argv)). */
 int hooks_nif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);

@@ -38,6 +38,9 @@ class Schemas(SeedCase):
         self.assertEqual(set(stats["properties"]["losses"]["properties"]),
                          set(re.findall(r"^\| `(\w+)`", losses, re.M)))
         self.assertEqual(set(schema("ps")["items"]["properties"]), keys["ps --json"])
+        calls = schema("calls")["properties"]
+        self.assertEqual(set(calls), keys["calls --json"])
+        self.assertEqual(set(calls["functions"]["items"]["properties"]), keys["functions"])
 
     def test_what_does_not_fit_is_found(self):
         """A key that no document has, a missing one and a wrong type do not fit."""

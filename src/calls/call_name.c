@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls/call_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char ELIXIR[] = "Elixir.";
+
+static int refused(const char *text, struct error *error)
+{
+    return error_set(error, ERROR_USAGE,
+                     "'%s' is no function: write MODULE:FUNCTION/ARITY, such as lists:map/2 or "
+                     "Enum.map/2",
+                     text);
+}
+
+/* Copy the atom at the start of the `size` bytes, quoted or not. It must take all of them. */
+static bool take_atom(const char *at, size_t size, char *atom)
+{
+    bool quoted = size >= 2 && *at == '\'' && at[size - 1] == '\'';
+    size_t used = 0;
+
+    if (quoted) {
+        at++;
+        size -= 2;
+    }
+    for (size_t i = 0; i < size; i++) {
+        if (quoted && at[i] == '\\' && i + 1 < size)
+            i++;
+        if (used + 1 == CALL_NAME_ATOM_BYTES)
+            return false;
+        atom[used++] = at[i];
+    }
+    atom[used] = '\0';
+    return used > 0;
+}
+
+/* Return the length of the text without its arity, the digits behind the last slash. Names of funs
+ * have slashes too: '-run/1-fun-0-'. */
+static size_t cut_arity(const char *text, uint32_t *arity)
+{
+    const char *slash = strrchr(text, '/');
+    char *end;
+    unsigned long value;
+
+    *arity = CALL_ANY_ARITY;
+    if (!slash || !isdigit((unsigned char)slash[1]))
+        return strlen(text);
+    value = strtoul(slash + 1, &end, 10);
+    if (*end || value >= CALL_ANY_ARITY)
+        return strlen(text);
+    *arity = (uint32_t)value;
+    return (size_t)(slash - text);
+}
+
+/* The end of the module: the colon behind it, and for Elixir the last dot before the function. */
+static const char *find_separator(const char *text, size_t size, bool *is_elixir)
+{
+    const char *colon = NULL, *dot = NULL;
+    bool quoted = false;
+
+    for (const char *at = text; at < text + size; at++) {
+        if (*at == '\\')
+            at++;
+        else if (*at == '\'')
+            quoted = !quoted;
+        else if (*at == ':' && !quoted && !colon)
+            colon = at;
+        else if (*at == '.' && !quoted && (!dot || isupper((unsigned char)dot[1])))
+            dot = at;
+    }
+    *is_elixir = !colon && isupper((unsigned char)*text);
+    return *is_elixir ? dot : colon;
+}
+
+int call_name_parse(const char *text, struct call_name *name, struct error *error)
+{
+    struct call_name parsed = {0};
+    size_t size = cut_arity(text, &parsed.arity), prefix = 0;
+    bool is_elixir;
+    const char *separator = find_separator(text, size, &is_elixir);
+
+    if (!separator)
+        return refused(text, error);
+    if (is_elixir && strncmp(text, ELIXIR, sizeof(ELIXIR) - 1) != 0)
+        prefix = (size_t)snprintf(parsed.module, sizeof(parsed.module), "%s", ELIXIR);
+    if ((size_t)(separator - text) + prefix >= CALL_NAME_ATOM_BYTES ||
+        !take_atom(text, (size_t)(separator - text), parsed.module + prefix) ||
+        !take_atom(separator + 1, size - (size_t)(separator - text) - 1, parsed.function))
+        return refused(text, error);
+    *name = parsed;
+    return 0;
+}

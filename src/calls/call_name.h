@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Names of functions as users write them. */
+#pragma once
+
+#include <stdint.h>
+
+#include "util/error.h"
+
+enum {
+    CALL_NAME_ATOM_BYTES = 255 * 4 + 1, /* an atom has at most 255 characters */
+    CALL_ANY_ARITY = 256,
+};
+
+struct call_name {
+    char module[CALL_NAME_ATOM_BYTES], function[CALL_NAME_ATOM_BYTES]; /* as in the atom table */
+    uint32_t arity; /* CALL_ANY_ARITY: not given */
+};
+
+/* Parse MOD:FUN, MOD:FUN/ARITY, or the same with a dot as Elixir writes it: lists:map/2,
+ * 'my mod':'f g'/1, Enum.map/2, 'Elixir.Enum':map. Return 0, or -1 with ERROR_USAGE. */
+int call_name_parse(const char *text, struct call_name *name, struct error *error);

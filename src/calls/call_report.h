@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What was counted, by names. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "calls/call_functions.h"
+#include "calls/call_names.h"
+#include "capture/call_counter.h"
+
+/* A caller, or a process, of a function. */
+struct counted_row {
+    struct call_named who;
+    uint64_t calls;
+};
+
+struct counted_rows {
+    struct counted_row *of; /* the most calls first */
+    size_t count, room;
+    uint64_t
+        lost; /* calls that have no row: the kernel's map was full, or its program did not run */
+};
+
+/* The calls of the rows and the lost ones are all calls. */
+struct call_function_report {
+    const char *symbol;
+    uint64_t calls;
+    struct counted_rows callers, processes;
+};
+
+struct call_report {
+    struct call_function_report of[WIRE_CALL_FUNCTIONS];
+    size_t count;
+};
+
+/* Make the report of a counter that has been stopped. Names are borrowed. */
+void call_report_make(const struct call_functions *functions, const struct call_counter *counter,
+                      const struct call_names *names, struct call_report *report);
+void call_report_free(struct call_report *report);
+
+/* Sort rows, and merge those with equal names. */
+void call_report_merge(struct counted_rows *rows);

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Counts calls of functions in a VM for some time.
+ *
+ *   new ──> start ──> run ──> { report } ──> free
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "beam/vm.h"
+#include "calls/call_name.h"
+#include "calls/call_report.h"
+#include "util/error.h"
+
+struct call_watch;
+
+/* Find the functions. `vm` is borrowed. NULL with error. */
+struct call_watch *call_watch_new(struct vm *vm, const struct call_name *names, size_t count,
+                                  struct error *error);
+void call_watch_free(struct call_watch *watch);
+
+/* Try breakpoints on this program, and set them in the VM: calls count from now on. */
+int call_watch_start(struct call_watch *watch, struct error *error);
+
+const struct call_functions *call_watch_functions(const struct call_watch *watch);
+
+enum call_end {
+    CALL_END_TIME,   /* the time has ended, or a signal came */
+    CALL_END_VM,     /* the VM has ended */
+    CALL_END_BUDGET, /* hits have cost more than the budget */
+    CALL_END_ERROR,  /* breakpoints could not be set in code that was loaded since */
+};
+
+struct call_facts {
+    enum call_end end;
+    struct error error; /* of CALL_END_ERROR */
+    double seconds;
+    double hit_ns; /* of CPU time that a hit costs */
+    uint64_t hits;
+    double share;             /* of the CPU time of the VM that hits cost, at most 1 */
+    uint32_t reloads;         /* changes of the VM's code for which breakpoints were set again */
+    double blind_seconds;     /* after a change, calls of new code were not counted for this time at
+                               * most */
+    bool old_code;            /* breakpoints did not suffice for older versions of a module */
+    uint32_t missing_threads; /* schedulers that were not found */
+};
+
+/* Count for `seconds`, 0: until a signal. `budget` is the share of the VM's CPU time that hits may
+ * cost in each quarter of a second; 1: no limit. */
+void call_watch_run(struct call_watch *watch, double seconds, double budget,
+                    struct call_facts *facts);
+
+/* After run(). Borrows names from `watch`. */
+void call_watch_report(const struct call_watch *watch, struct call_report *report);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A hardware breakpoint on an instruction, in threads of a process. A BPF program runs at each hit,
+ * before the instruction. The kernel counts the hits too.
+ *
+ * A breakpoint is in registers of the CPU while the thread runs. Nothing is written to the memory
+ * of the process. The kernel removes a breakpoint when its descriptor is closed, however this
+ * program ends.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+
+struct breakpoint {
+    uint64_t address;
+    int program; /* descriptor of the BPF program */
+    struct breakpoint_thread {
+        pid_t tid;
+        int fd;
+    } * threads;
+    size_t count, room;
+};
+
+/* Set it in one more thread. Return 0, also if the thread has ended, or -1 with error:
+ * ERROR_UNSUPPORTED if this machine has none, or if other programs use all that the thread can
+ * have. */
+int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error);
+
+/* Disable it in all threads: no hits from now on. */
+void breakpoint_stop(struct breakpoint *breakpoint);
+
+/* The hits in all threads. */
+uint64_t breakpoint_hits(const struct breakpoint *breakpoint);
+
+void breakpoint_remove(struct breakpoint *breakpoint);

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/call_counter.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calls.skel.h"
+#include "capture/bpf_load.h"
+#include "capture/breakpoint.h"
+#include "os/descriptors.h"
+#include "os/process.h"
+#include "profile/threads.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+enum { TRIAL_BATCHES = 9, TRIAL_BATCH = 100, TRIAL_CALLS = TRIAL_BATCHES * TRIAL_BATCH };
+
+/* An entry of a function that is armed. */
+struct armed_entry {
+    struct breakpoint breakpoint;
+    uint32_t function;
+};
+
+struct call_counter {
+    const struct vm *vm;
+    struct calls_bpf *skeleton;
+    int cpus;
+    double hit_ns;
+    pid_t *tids; /* of the schedulers that are armed */
+    size_t tid_count, tid_room;
+    struct armed_entry entries[WIRE_CALL_SITES];
+    size_t entry_count;
+    uint64_t hits[WIRE_CALL_COUNTS]; /* of breakpoints that are removed, by function */
+};
+
+/* ---- maps ---- */
+
+static int map_of(const struct call_counter *counter, enum call_map map)
+{
+    return bpf_map__fd(map == CALL_MAP_CALLERS ? counter->skeleton->maps.callers
+                                               : counter->skeleton->maps.processes);
+}
+
+void call_counter_each(const struct call_counter *counter, enum call_map map,
+                       call_counter_visit visit, void *context)
+{
+    uint64_t *values = xcalloc((size_t)counter->cpus, sizeof(*values));
+    struct wire_call_key key, next;
+    bool is_first = true;
+
+    while (!bpf_map_get_next_key(map_of(counter, map), is_first ? NULL : &key, &next)) {
+        uint64_t sum = 0;
+
+        is_first = false;
+        key = next;
+        if (key.function >= WIRE_CALL_FUNCTIONS ||
+            bpf_map_lookup_elem(map_of(counter, map), &key, values))
+            continue;
+        for (int i = 0; i < counter->cpus; i++)
+            sum += values[i];
+        visit(context, &key, sum);
+    }
+    free(values);
+}
+
+static struct wire_call_counts counts_of(const struct call_counter *counter, uint32_t function)
+{
+    struct wire_call_counts sum = {0}, *values = xcalloc((size_t)counter->cpus, sizeof(*values));
+
+    if (!bpf_map_lookup_elem(bpf_map__fd(counter->skeleton->maps.counts), &function, values)) {
+        for (int i = 0; i < counter->cpus; i++) {
+            sum.calls += values[i].calls;
+            sum.strangers += values[i].strangers;
+            sum.without_caller += values[i].without_caller;
+            sum.without_process += values[i].without_process;
+        }
+    }
+    free(values);
+    return sum;
+}
+
+static uint64_t hits_of(const struct call_counter *counter, uint32_t function)
+{
+    uint64_t hits = counter->hits[function];
+
+    for (size_t i = 0; i < counter->entry_count; i++)
+        if (counter->entries[i].function == function)
+            hits += breakpoint_hits(&counter->entries[i].breakpoint);
+    return hits;
+}
+
+struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t function)
+{
+    struct call_sums sums = {.counts = counts_of(counter, function)};
+    uint64_t hits = hits_of(counter, function), seen = sums.counts.calls + sums.counts.strangers;
+
+    sums.missed = hits > seen ? hits - seen : 0;
+    return sums;
+}
+
+uint64_t call_counter_hits(const struct call_counter *counter)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t function = 0; function < WIRE_CALL_FUNCTIONS; function++) {
+        struct wire_call_counts counts = counts_of(counter, function);
+
+        sum += counts.calls + counts.strangers;
+    }
+    return sum;
+}
+
+void call_counter_set_code(struct call_counter *counter, uint32_t code)
+{
+    counter->skeleton->bss->code = code;
+}
+
+/* ---- breakpoints ---- */
+
+static int set_in_threads(const struct call_counter *counter, struct breakpoint *breakpoint,
+                          struct error *error)
+{
+    for (size_t i = 0; i < counter->tid_count; i++)
+        if (breakpoint_set(breakpoint, counter->tids[i], error))
+            return -1;
+    return 0;
+}
+
+int call_counter_arm(struct call_counter *counter, uint64_t entry,
+                     const struct wire_call_site *site, struct error *error)
+{
+    struct armed_entry *armed = &counter->entries[counter->entry_count];
+    int sites = bpf_map__fd(counter->skeleton->maps.sites);
+
+    if (counter->entry_count == WIRE_CALL_SITES || bpf_map_update_elem(sites, &entry, site, 0))
+        return error_set(error, ERROR_FAILED, "a BPF map can't be filled: %s", strerror(errno));
+    *armed = (struct armed_entry){
+        .breakpoint = {.address = entry,
+                       .program = bpf_program__fd(counter->skeleton->progs.count_call)},
+        .function = (uint32_t)site->function,
+    };
+    counter->entry_count++;
+    if (set_in_threads(counter, &armed->breakpoint, error) == 0)
+        return 0;
+    call_counter_disarm(counter, entry);
+    return -1;
+}
+
+void call_counter_disarm(struct call_counter *counter, uint64_t entry)
+{
+    for (size_t i = 0; i < counter->entry_count; i++) {
+        struct armed_entry *armed = &counter->entries[i];
+
+        if (armed->breakpoint.address != entry)
+            continue;
+        breakpoint_stop(&armed->breakpoint);
+        counter->hits[armed->function] += breakpoint_hits(&armed->breakpoint);
+        breakpoint_remove(&armed->breakpoint);
+        bpf_map_delete_elem(bpf_map__fd(counter->skeleton->maps.sites), &entry);
+        *armed = counter->entries[--counter->entry_count];
+        return;
+    }
+}
+
+void call_counter_stop(struct call_counter *counter)
+{
+    for (size_t i = 0; i < counter->entry_count; i++)
+        breakpoint_stop(&counter->entries[i].breakpoint);
+}
+
+/* ---- threads ---- */
+
+static bool is_armed(const struct call_counter *counter, pid_t tid)
+{
+    for (size_t i = 0; i < counter->tid_count; i++)
+        if (counter->tids[i] == tid)
+            return true;
+    return false;
+}
+
+static bool is_scheduler(pid_t pid, pid_t tid)
+{
+    uint32_t number;
+    char name[32];
+
+    process_thread_name(pid, tid, name, sizeof(name));
+    return thread_type_of(name, &number) <= THREAD_DIRTY_IO;
+}
+
+static int add_thread(struct call_counter *counter, pid_t tid, struct error *error)
+{
+    for (size_t i = 0; i < counter->entry_count; i++)
+        if (breakpoint_set(&counter->entries[i].breakpoint, tid, error))
+            return -1;
+    counter->tids =
+        xgrow(counter->tids, &counter->tid_room, counter->tid_count, sizeof(*counter->tids));
+    counter->tids[counter->tid_count++] = tid;
+    return 0;
+}
+
+uint32_t call_counter_missing_threads(const struct call_counter *counter)
+{
+    uint32_t wanted = counter->vm->scheduler_count;
+
+    return counter->tid_count < wanted ? wanted - (uint32_t)counter->tid_count : 0;
+}
+
+int call_counter_follow_threads(struct call_counter *counter, struct error *error)
+{
+    pid_t pid = counter->vm->pid, *tids;
+    size_t count = 0;
+    int result = 0;
+
+    if (!call_counter_missing_threads(counter))
+        return 0;
+    tids = process_threads(pid, &count, error);
+    if (!tids)
+        return -1;
+    for (size_t i = 0; i < count && !result; i++)
+        if (!is_armed(counter, tids[i]) && is_scheduler(pid, tids[i]))
+            result = add_thread(counter, tids[i], error);
+    free(tids);
+    return result;
+}
+
+/* ---- trial ---- */
+
+/* Called at an address that a breakpoint can be set on. The words before the entry stand for those
+ * of an Erlang function. */
+static __attribute__((noinline)) void called(void)
+{
+    __asm__ volatile("");
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median CPU time of a call, ns. */
+static double call_ns(void)
+{
+    void (*volatile function)(void) = called;
+    uint64_t batches[TRIAL_BATCHES];
+
+    for (int batch = 0; batch < TRIAL_BATCHES; batch++) {
+        uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        for (int i = 0; i < TRIAL_BATCH; i++)
+            function();
+        batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    }
+    qsort(batches, TRIAL_BATCHES, sizeof(*batches), compare);
+    return (double)batches[TRIAL_BATCHES / 2] / TRIAL_BATCH;
+}
+
+/* Measure a hit, and check that each is counted. */
+static int try_here(struct call_counter *counter, struct error *error)
+{
+    struct wire_call_site site = {.function = WIRE_CALL_TRIAL};
+    volatile uint64_t entry = (uintptr_t)called; /* not a function for the compiler, but bytes */
+    struct call_sums sums;
+    double ns;
+
+    memcpy(site.mfa, (const void *)(entry - sizeof(site.mfa)), sizeof(site.mfa));
+    counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
+    counter->tids[counter->tid_count++] = gettid();
+    if (call_counter_arm(counter, entry, &site, error))
+        return -1;
+    ns = call_ns();
+    call_counter_disarm(counter, entry);
+    counter->tid_count = 0;
+    sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
+    if (sums.counts.calls != TRIAL_CALLS || sums.missed)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "hardware breakpoints don't work here: of %d hits in a trial, %llu were "
+                         "counted",
+                         TRIAL_CALLS, (unsigned long long)sums.counts.calls);
+    counter->hit_ns = ns;
+    log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
+    return 0;
+}
+
+double call_counter_hit_ns(const struct call_counter *counter)
+{
+    return counter->hit_ns;
+}
+
+/* ---- the counter ---- */
+
+static int load(struct call_counter *counter, struct error *error)
+{
+    descriptors_raise();
+    bpf_load_log_messages();
+    counter->cpus = libbpf_num_possible_cpus();
+    counter->skeleton = calls_bpf__open();
+    if (!counter->skeleton || counter->cpus < 1)
+        return error_set(error, ERROR_FAILED, "a BPF program can't be opened: %s", strerror(errno));
+    counter->skeleton->rodata->process_id = (uint32_t)counter->vm->layout.process_id;
+    return bpf_load(counter->skeleton->skeleton, error);
+}
+
+struct call_counter *call_counter_new(const struct vm *vm, struct error *error)
+{
+    struct call_counter *counter = xcalloc(1, sizeof(*counter));
+
+    counter->vm = vm;
+    if (load(counter, error) == 0 && try_here(counter, error) == 0 &&
+        call_counter_follow_threads(counter, error) == 0)
+        return counter;
+    call_counter_free(counter);
+    return NULL;
+}
+
+void call_counter_free(struct call_counter *counter)
+{
+    if (!counter)
+        return;
+    for (size_t i = 0; i < counter->entry_count; i++)
+        breakpoint_remove(&counter->entries[i].breakpoint);
+    calls_bpf__destroy(counter->skeleton);
+    free(counter->tids);
+    free(counter);
+}

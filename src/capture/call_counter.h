@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Counts calls of Erlang functions: hardware breakpoints on their entries in all schedulers of a
+ * VM, with the program of bpf/calls.bpf.c.
+ *
+ *   new ──> { arm, disarm, follow_threads, set_code }... ──> stop ──> { sums, each } ──> free
+ *
+ * new() tries breakpoints on a function of this program. If they don't work here, it says so before
+ * the VM has one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beam/vm.h"
+#include "util/error.h"
+#include "wire_calls.h"
+
+struct call_counter;
+
+/* `vm` is borrowed. */
+struct call_counter *call_counter_new(const struct vm *vm, struct error *error);
+void call_counter_free(struct call_counter *counter);
+
+/* What a hit costs on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
+double call_counter_hit_ns(const struct call_counter *counter);
+
+/* Count calls that enter at `entry`. Return 0, or -1 with an error of breakpoint_set(). */
+int call_counter_arm(struct call_counter *counter, uint64_t entry,
+                     const struct wire_call_site *site, struct error *error);
+void call_counter_disarm(struct call_counter *counter, uint64_t entry);
+
+/* Arm the scheduler threads that have started since. Cheap while all are armed. */
+int call_counter_follow_threads(struct call_counter *counter, struct error *error);
+
+/* The number of schedulers of the VM whose threads have not been found. */
+uint32_t call_counter_missing_threads(const struct call_counter *counter);
+
+/* Give calls from now on this number of the code map. */
+void call_counter_set_code(struct call_counter *counter, uint32_t code);
+
+/* All hits so far, of all functions. */
+uint64_t call_counter_hits(const struct call_counter *counter);
+
+/* No hits from now on. */
+void call_counter_stop(struct call_counter *counter);
+
+/* ---- after stop() ---- */
+
+struct call_sums {
+    struct wire_call_counts counts;
+    uint64_t missed; /* hits that the kernel counted, and for which it did not run the program */
+};
+struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t function);
+
+/* ---- at any time ---- */
+
+enum call_map { CALL_MAP_CALLERS, CALL_MAP_PROCESSES };
+
+/* Visit the entries of a map. */
+typedef void (*call_counter_visit)(void *context, const struct wire_call_key *key, uint64_t calls);
+void call_counter_each(const struct call_counter *counter, enum call_map map,
+                       call_counter_visit visit, void *context);

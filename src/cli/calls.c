@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `beamflame calls`: counts calls of Erlang functions, exactly. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calls/call_watch.h"
+#include "cli/calls_print.h"
+#include "cli/command_line.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "cli/verbose.h"
+#include "os/child.h"
+#include "os/privileges.h"
+#include "output/number_text.h"
+#include "session/targets.h"
+#include "util/buffer.h"
+
+enum { TOP = 10, TOP_MAX = 1000000 };
+
+struct calls_options {
+    struct target_options target; /* the VM */
+    pid_t pid;                    /* of -p */
+    struct call_name names[WIRE_CALL_FUNCTIONS];
+    size_t name_count;
+    double duration; /* s; 0: until Ctrl-C */
+    double budget;   /* share of the VM's CPU time */
+    size_t top;
+    bool json;
+};
+
+/* ---- options ---- */
+
+/* The last one counts. */
+static int set_pid(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+
+    options->target.pids = &options->pid;
+    options->target.pid_count = 1;
+    return option_pid(text, &options->pid, error);
+}
+
+static int set_duration(void *target, char *text, struct error *error)
+{
+    return option_seconds("the duration", text, &((struct calls_options *)target)->duration, error);
+}
+
+static int set_budget(void *target, char *text, struct error *error)
+{
+    double percent;
+
+    if (option_percent("the budget", text, &percent, error))
+        return -1;
+    ((struct calls_options *)target)->budget = percent / 100;
+    return 0;
+}
+
+static int set_top(void *target, char *text, struct error *error)
+{
+    long value;
+
+    if (option_number("the number of callers", text, 0, TOP_MAX, &value, error))
+        return -1;
+    ((struct calls_options *)target)->top = (size_t)value;
+    return 0;
+}
+
+static const struct command_option option_list[] = {
+    {"pid", 'p', "PID",
+     "Count in the VM with this process id. The default is the only VM of the host.", set_pid,
+     NULL},
+    {"duration", 'd', "SEC", "Stop after this many seconds. Without -d, stop at Ctrl-C.",
+     set_duration, NULL},
+    {"budget", 0, "PERCENT",
+     "Stop at once when the count costs more than this share of the VM's CPU time. The default is "
+     "5; 100 is no limit.",
+     set_budget, NULL},
+    {"top", 't', "N",
+     "List the N callers and the N processes with the most calls of each function. The default is "
+     "10.",
+     set_top, NULL},
+    {"json", 'j', NULL, "Print one JSON object, with all callers and processes.", option_set_true,
+     NULL, offsetof(struct calls_options, json)},
+    {0},
+};
+
+static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+{
+    struct calls_options *options = target;
+
+    (void)after_dashes;
+    for (; *arguments; arguments++) {
+        if (options->name_count == WIRE_CALL_FUNCTIONS)
+            return error_set(error, ERROR_USAGE,
+                             "at most %d functions can be counted at once, because a CPU has as "
+                             "many breakpoints",
+                             WIRE_CALL_FUNCTIONS);
+        if (call_name_parse(*arguments, &options->names[options->name_count], error))
+            return -1;
+        options->name_count++;
+    }
+    return 0;
+}
+
+static int check(void *target, struct error *error)
+{
+    const struct calls_options *options = target;
+
+    if (options->name_count)
+        return 0;
+    return error_set(error, ERROR_USAGE, "name the functions to count: lists:map/2");
+}
+
+/* ---- counting ---- */
+
+static void say_start(const struct calls_options *options, const struct call_functions *functions,
+                      pid_t pid)
+{
+    struct buffer text = {0};
+
+    for (size_t i = 0; i < functions->count; i++)
+        buffer_format(&text, "%s%s", i ? ", " : "", functions->of[i].symbol);
+    buffer_format(&text, " in process %d", (int)pid);
+    if (options->duration > 0)
+        buffer_format(&text, " for %g s", options->duration);
+    else
+        buffer_text(&text, " until Ctrl-C");
+    message_say("counting calls of %.*s", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
+static void warn_of_end(const struct call_facts *facts, double budget)
+{
+    if (facts->end == CALL_END_VM)
+        message_warning("the VM has ended");
+    if (facts->end == CALL_END_BUDGET)
+        message_warning("counting stopped after %.2f s: it cost more than %g %% of the VM's CPU "
+                        "time in a quarter of a second; --budget allows more",
+                        facts->seconds, 100 * budget);
+}
+
+/* Report what is not as a reader of the table expects. */
+static void warn(const struct call_facts *facts, double budget)
+{
+    warn_of_end(facts, budget);
+    if (facts->reloads)
+        message_warning("the VM loaded code %u times: calls of a new version in its first %.2f s "
+                        "may be missing",
+                        facts->reloads, facts->blind_seconds);
+    if (facts->old_code)
+        message_warning("processes that still run an older version of a module are not counted: "
+                        "all %d breakpoints are in use",
+                        WIRE_CALL_FUNCTIONS);
+    if (facts->missing_threads)
+        message_warning("%u schedulers of the VM were not found: what they call is not counted",
+                        facts->missing_threads);
+}
+
+static int print(const struct call_watch *watch, const struct call_facts *facts,
+                 const struct calls_options *options, struct error *error)
+{
+    struct call_report report;
+    int result;
+
+    call_watch_report(watch, &report);
+    if (options->json)
+        calls_print_json(&report, facts);
+    else
+        calls_print_table(&report, facts, options->top);
+    call_report_free(&report);
+    result = message_end("the counts", error);
+    if (!result)
+        message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time",
+                    number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
+                    100 * facts->share);
+    return result;
+}
+
+static int count_calls(const struct calls_options *options, struct vm *vm, struct error *error)
+{
+    struct call_watch *watch = call_watch_new(vm, options->names, options->name_count, error);
+    struct call_facts facts;
+    int result = watch ? call_watch_start(watch, error) : -1;
+
+    if (!result) {
+        privileges_record(false, false);
+        say_start(options, call_watch_functions(watch), vm->pid);
+        call_watch_run(watch, options->duration, options->budget, &facts);
+        result = print(watch, &facts, options, error);
+        warn(&facts, options->budget);
+        if (!result && facts.end == CALL_END_ERROR) {
+            *error = facts.error;
+            result = -1;
+        }
+    }
+    call_watch_free(watch);
+    return result;
+}
+
+static int run_in_vm(const struct calls_options *options, struct error *error)
+{
+    struct targets targets;
+    int result;
+
+    if (child_check_room(error) || targets_open(&options->target, &targets, error))
+        return -1;
+    signals_end_recording();
+    result = count_calls(options, targets.of[0]->vm, error);
+    targets_close(&targets);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct calls_options options = {
+        .target = {.one = true, .warn = message_warning}, .budget = 0.05, .top = TOP};
+    struct error error;
+    int result;
+
+    if (!command_line_parse(&calls_command, argc, argv, &options, &result))
+        return result;
+    privileges_observe();
+    return run_in_vm(&options, &error) ? message_error(&error) : 0;
+}
+
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    {RELEASE_OPTION_TITLE, release_option_list,
+     offsetof(struct calls_options, target.assumed_release)},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
+
+const struct command calls_command = {
+    .name = "calls",
+    .arguments = "MODULE:FUNCTION[/ARITY]...",
+    .summary = "count calls of Erlang functions exactly, by caller and process",
+    .description =
+        "Count each call of up to 4 Erlang functions, by caller and by process, without tracing. "
+        "Without an arity, all arities are counted. A hardware breakpoint on the function's entry "
+        "counts; nothing is written to the VM.",
+    .groups = groups,
+    .examples = "beamflame calls -p PID -d 10 lists:map/2\n"
+                "beamflame calls -p PID -d 10 Enum.map/2 my_server:handle_call\n",
+    .take_arguments = take_arguments,
+    .check = check,
+    .run = run,
+};

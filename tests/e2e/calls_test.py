@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame calls`: each call is counted once, by caller and process, on each release."""
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from contextlib import contextmanager
+from pathlib import Path
+
+import beamflame
+import nodes
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import schema, validator  # pylint: disable=wrong-import-position
+
+EACH = 25000
+FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
+             "counted:'-called/1-fun-0-'/2")
+SYS_PERF_EVENT_OPEN = 298
+
+
+@contextmanager
+def counting(node, *arguments):
+    """Count while the block runs; yield a dictionary that has the counts afterwards."""
+    process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--json", *arguments,
+                              stdin=subprocess.DEVNULL)
+    counted = {}
+    try:
+        said = process.stderr.readline()
+        if "counting" not in said:
+            raise AssertionError(f"{said}{process.stderr.read()}")
+        yield counted
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=120)
+        if process.returncode != beamflame.DONE:
+            raise AssertionError(f"exit code {process.returncode}: {said}")
+        counted.update(json.loads(out))
+        validator(schema("calls")).validate(counted)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def calls(counted):
+    return {f["function"]: f["calls"] for f in counted["functions"]}
+
+
+def breakpoint_in(tid, address):
+    """Take a hardware breakpoint of a thread, as a debugger does; return its descriptor."""
+    attr = (ctypes.c_uint8 * 112)()
+    for offset, size, value in ((0, 4, 5), (4, 4, 112), (48, 4, 0), (52, 4, 4), (56, 8, address),
+                                (64, 8, 8), (40, 8, 1 | 1 << 5)):
+        attr[offset:offset + size] = value.to_bytes(size, "little")
+    fd = ctypes.CDLL(None, use_errno=True).syscall(SYS_PERF_EVENT_OPEN, ctypes.byref(attr), tid,
+                                                   -1, -1, 8)
+    if fd < 0:
+        raise OSError(ctypes.get_errno(), "perf_event_open")
+    return fd
+
+
+@nodes.each_release
+class Exact:
+    release = None
+    flags = ()
+
+    def setUp(self):
+        beamflame.require()
+
+    def node(self):
+        return nodes.Node(self.release, "counted", f"each={EACH}", flags=self.flags)
+
+    def check(self, counted, truth):
+        """Totals are the truth, and callers and processes add up to them."""
+        self.assertEqual(calls(counted), {name: truth[name] for name in calls(counted)})
+        for function in counted["functions"]:
+            for key, lost in (("callers", "calls_without_caller"),
+                              ("processes", "calls_without_process")):
+                self.assertEqual(function[lost], 0)
+                self.assertEqual(sum(row["calls"] for row in function[key]), function["calls"],
+                                 (function["function"], key))
+        self.assertEqual(counted["missing_schedulers"], 0)
+
+    def test_local_remote_tail_and_fun_calls(self):
+        """Four functions at once, called in four processes; processes yield in them. Callers are
+        those of the source, with their lines."""
+        with self.node() as node:
+            with counting(node, *FUNCTIONS) as counted:
+                truth = node.tell("calls")["calls"]
+        self.check(counted, truth)
+        by_name = {f["function"]: f for f in counted["functions"]}
+        local = by_name["counted:local/1"]
+        lines = (nodes.LOADS / "counted.erl").read_text("utf-8").splitlines()
+        places = {c["function"]: (c["calls"], lines[c["line"] - 1]) for c in local["callers"]}
+        self.assertEqual({name: n for name, (n, _) in places.items()},
+                         {"counted:first/1": 4 * EACH, "counted:second/1": 4 * EACH})
+        for name, (_, line) in places.items():
+            self.assertTrue(line.startswith(name[8:-2]), (name, line))
+        tail = by_name["counted:tail/2"]
+        self.assertEqual([c["function"] for c in tail["callers"]], ["counted:work/1"])
+        for function in counted["functions"]:
+            self.assertEqual([p["calls"] for p in function["processes"]],
+                             [function["calls"] // 4] * 4)
+
+    def test_calls_of_processes_that_start(self):
+        """Functions that a process begins with, by spawn and by apply."""
+        with self.node() as node:
+            with counting(node, "counted:spawned/1") as counted:
+                truth = node.tell("spawns")["calls"]
+        self.check(counted, truth)
+        callers = {c["function"]: c["calls"] for c in counted["functions"][0]["callers"]}
+        self.assertEqual(callers["[start of process]"], truth["counted:spawned/1"], callers)
+
+    def test_code_that_is_replaced(self):
+        """The counts of all versions of a module add up."""
+        with self.node() as node:
+            node.tell("loads")
+            with counting(node, "counted_code:called/1") as counted:
+                truth = node.tell("versions")["calls"]
+        self.check(counted, truth)
+        self.assertGreaterEqual(counted["reloads"], 5)
+        self.assertLess(counted["blind_seconds"], 0.3)
+
+    def test_functions_that_the_node_traces(self):
+        """The node's own call_count agrees, and its breakpoints change nothing."""
+        with self.node() as node:
+            with counting(node, *FUNCTIONS) as counted:
+                report = node.tell("traced")
+        self.check(counted, report["calls"])
+        self.assertEqual(report["calls"], report["traced"])
+
+
+    def test_nifs(self):
+        with nodes.Node(self.release, "calls", flags=self.flags) as node:
+            with counting(node, "spin_nif:spin/1") as counted:
+                node.tell("nifs")
+        self.check(counted, {"spin_nif:spin/1": 1000})
+
+
+class FramePointers(Exact, unittest.TestCase):
+    release = 27
+    flags = ("+JPperf", "fp")
+
+
+class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = nodes.Node(27, "counted", f"each={EACH}")
+        cls.addClassCleanup(cls.node.kill)
+
+    def refused(self, code, *arguments):
+        done = beamflame.run("calls", "-p", self.node.pid, "-d", 1, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        return done.stderr
+
+    def test_unknown_names(self):
+        """Near names are suggested."""
+        for name, says in (("counted:lokal/1", "did you mean 'counted:local/1'?"),
+                           ("counted:local/7", "did you mean 'counted:local/1'?"),
+                           ("countde:local/1", "module 'countde' is not loaded in this VM; did you "
+                                               "mean 'counted'?"),
+                           ("Enum.map/2", "module 'Enum' is not loaded in this VM"),
+                           ("local", "'local' is no function: write MODULE:FUNCTION/ARITY")):
+            with self.subTest(name):
+                self.assertIn(says, self.refused(beamflame.USAGE, name))
+
+    def test_bifs(self):
+        """Their calls do not pass the entry that `erlang` has for them."""
+        for name in ("erlang:md5/1", "erlang:phash2", "ets:insert/2", "erlang:length/1"):
+            with self.subTest(name):
+                self.assertIn("is a BIF", self.refused(beamflame.UNSUPPORTED, name))
+
+    def test_too_many(self):
+        self.assertIn("at most 4", self.refused(beamflame.USAGE, *[f"lists:{f}/2" for f in (
+            "map", "filter", "foreach", "nth", "all")]))
+        self.assertIn("lists:map/2", self.refused(beamflame.USAGE, "lists:filter", "lists:map",
+                                                  "lists:keysort", "lists:nth", ))
+
+    def test_breakpoints_that_others_use(self):
+        """With one free breakpoint, one function is counted and two are refused."""
+        held = []
+        self.addCleanup(lambda: [os.close(fd) for fd in held])
+        for tid in map(int, os.listdir(f"/proc/{self.node.pid}/task")):
+            held += [breakpoint_in(tid, 0x1000 + 8 * n) for n in range(3)]
+        self.assertIn("no hardware breakpoint is free",
+                      self.refused(beamflame.UNSUPPORTED, "counted:local/1", "counted:tail/2"))
+        with counting(self.node, "counted:local/1") as counted:
+            truth = self.node.tell("calls")["calls"]
+        self.assertEqual(calls(counted)["counted:local/1"], truth["counted:local/1"])
+
+
+class Limits(unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+
+    def test_count_that_costs_too_much_ends(self):
+        """A count over budget ends within a second, with a warning, and reports what it has."""
+        with nodes.Node(27, "counted", "each=2000000") as node:
+            process = beamflame.start("calls", "-p", node.pid, "--json", "counted:local/1",
+                                      stdin=subprocess.DEVNULL)
+            self.assertIn("counting", process.stderr.readline())
+            node.send("tell calls")
+            began = time.monotonic()
+            out, said = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - began, 10)
+        self.assertEqual(process.returncode, beamflame.DONE)
+        self.assertIn("--budget allows more", said)
+        counted = json.loads(out)
+        self.assertEqual(counted["end"], "budget")
+        self.assertGreater(calls(counted)["counted:local/1"], 0)
+
+    def test_vm_that_ends(self):
+        with nodes.Node(27, "counted", f"each={EACH}") as node:
+            process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--json",
+                                      "counted:local/1", stdin=subprocess.DEVNULL)
+            self.assertIn("counting", process.stderr.readline())
+            truth = node.tell("calls")["calls"]
+            node.kill()
+            out, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, beamflame.DONE, said)
+        self.assertIn("the VM has ended", said)
+        self.assertEqual(calls(json.loads(out))["counted:local/1"], truth["counted:local/1"])
+
+    def test_table(self):
+        """Rows of callers and of processes add up, those that are not listed too."""
+        with nodes.Node(27, "counted", "each=1000") as node:
+            process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--top", 1,
+                                      "counted:local/1", stdin=subprocess.DEVNULL)
+            self.assertIn("counting", process.stderr.readline())
+            node.tell("calls")
+            process.send_signal(signal.SIGINT)
+            out, _ = process.communicate(timeout=60)
+        rows = [(int(line.split()[0].replace(",", "")), line[29:]) for line in out.splitlines()[1:]]
+        self.assertEqual(rows[0], (8000, "counted:local/1"))
+        for word in ("  called by ", "  in "):
+            self.assertEqual(sum(n for n, what in rows if what.startswith(word)), 8000, out)
+        self.assertTrue(any("called by 1 others" in what for _, what in rows), out)
+
+
+if __name__ == "__main__":
+    unittest.main()

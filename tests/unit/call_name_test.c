@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "calls/call_name.h"
+
+static void parses_as(const char *text, const char *module, const char *function, uint32_t arity)
+{
+    struct call_name name;
+    struct error error;
+
+    assert_int_equal(call_name_parse(text, &name, &error), 0);
+    assert_string_equal(name.module, module);
+    assert_string_equal(name.function, function);
+    assert_int_equal(name.arity, arity);
+}
+
+static void is_refused(const char *text)
+{
+    struct call_name name;
+    struct error error = {0};
+
+    assert_int_equal(call_name_parse(text, &name, &error), -1);
+    assert_int_equal(error.code, ERROR_USAGE);
+}
+
+static void test_names_of_erlang(void **state)
+{
+    (void)state;
+    parses_as("lists:map/2", "lists", "map", 2);
+    parses_as("lists:map", "lists", "map", CALL_ANY_ARITY);
+    parses_as("'my mod':'f: g/1'/3", "my mod", "f: g/1", 3);
+    parses_as("a:'it\\'s'/0", "a", "it's", 0);
+    parses_as("'it\\'s: a':b/0", "it's: a", "b", 0);
+    parses_as("'Elixir.Enum':map/2", "Elixir.Enum", "map", 2);
+}
+
+static void test_names_of_elixir(void **state)
+{
+    (void)state;
+    parses_as("Enum.map/2", "Elixir.Enum", "map", 2);
+    parses_as("Shop.Stock.count", "Elixir.Shop.Stock", "count", CALL_ANY_ARITY);
+    parses_as("Elixir.Enum.map/2", "Elixir.Enum", "map", 2);
+    parses_as("Shop.valid?/1", "Elixir.Shop", "valid?", 1);
+}
+
+/* The arity of a fun's name is not that of the fun. */
+static void test_names_of_funs(void **state)
+{
+    (void)state;
+    parses_as("a:'-run/1-fun-0-'/2", "a", "-run/1-fun-0-", 2);
+    parses_as("a:-run/1-fun-0-", "a", "-run/1-fun-0-", CALL_ANY_ARITY);
+    parses_as("Enum.-map/2-lists^map/1-0-/2", "Elixir.Enum", "-map/2-lists^map/1-0-", 2);
+}
+
+static void test_other_texts_are_refused(void **state)
+{
+    char text[5000];
+
+    (void)state;
+    is_refused("");
+    is_refused("lists");
+    is_refused(":map/2");
+    is_refused("lists:/2");
+    is_refused("lists:''/2");
+    is_refused("Enum/2");
+    is_refused("lists.map/2");
+    memset(text, 'a', sizeof(text));
+    memcpy(text + sizeof(text) - 6, "b:c/1", 6);
+    is_refused(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names_of_erlang),
+        cmocka_unit_test(test_names_of_elixir),
+        cmocka_unit_test(test_names_of_funs),
+        cmocka_unit_test(test_other_texts_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
