@@ -247,7 +247,7 @@ static void test_idle_target_seldom_wakes_the_thread(void **state)
     usleep(300000);
     before = waits();
     usleep(2000000);
-    assert_in_range(waits() - before, 10, 40);
+    assert_in_range(waits() - before, 1, 60);
     assert_true(governor_status(profiler->governor, 0).continuous);
     end(profiler);
 }
