@@ -40,6 +40,7 @@ struct agent {
     struct targets targets;
     uint64_t looked;          /* CLOCK_MONOTONIC: of the last look at the spool and the services */
     uint64_t next_spool_look; /* the earliest */
+    struct spool_glance spool;
     struct agent_rules rules;
     char *events; /* what the session's requests borrow */
     struct session_options session;
@@ -139,7 +140,8 @@ static void look_at_spool(struct agent *agent, uint64_t now)
     const struct agent_config *config = agent->options->config;
     struct spool_look look = {.agent = agent};
 
-    if (now < agent->next_spool_look)
+    if (now < agent->next_spool_look ||
+        !spool_may_have_changed(agent->services.directory, &agent->spool))
         return;
     for (size_t i = 0; i < agent->services.count; i++)
         look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,

@@ -15,6 +15,7 @@
 
 #include "agent/name_numbers.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/files.h"
 
 #define HEAD    "agent-"
@@ -23,6 +24,8 @@
 #define ORDER   ".order"
 
 enum { TIME_SIZE = 15 }; /* "20261124-101500" */
+
+static const uint64_t GLANCE_NS = 5000000000;
 
 static bool ends_in(const char *name, const char *tail)
 {
@@ -171,6 +174,19 @@ int spool_list(const char *directory, struct spool_list *ret_list, struct error 
     put_in_order(ret_list, order);
     name_numbers_free(order);
     return 0;
+}
+
+bool spool_may_have_changed(const char *directory, struct spool_glance *glance)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    struct stat status = {0};
+
+    if (stat(directory, &status) == 0 && now - glance->time < GLANCE_NS &&
+        status.st_mtim.tv_sec == glance->changed.tv_sec &&
+        status.st_mtim.tv_nsec == glance->changed.tv_nsec)
+        return false;
+    *glance = (struct spool_glance){status.st_mtim, now};
+    return true;
 }
 
 void spool_note_order(const char *directory)

@@ -13,8 +13,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "util/error.h"
 
@@ -40,6 +42,16 @@ struct spool_list {
 };
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error);
 void spool_list_free(struct spool_list *list);
+
+/* When the directory was looked at. All zero: never. */
+struct spool_glance {
+    struct timespec changed; /* the last change of the directory */
+    uint64_t time;           /* CLOCK_MONOTONIC */
+};
+/* Return false if no recording has come or gone since the last call that returned true. Two changes
+ * can have the same time, and what services have can change without one of the directory. So it is
+ * true again after 5 s at most. */
+bool spool_may_have_changed(const char *directory, struct spool_glance *glance);
 
 /* Note the order of recordings that have come, for later and for other processes. It is called some
  * times in the time of a recording. */

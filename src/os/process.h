@@ -43,6 +43,8 @@ struct process_identity {
 struct process_identity process_identity(pid_t pid);
 /* True if the process is still this one, as far as that is known. */
 bool process_is(pid_t pid, const struct process_identity *identity);
+/* True if the process is still this one, and is no zombie. */
+bool process_runs(pid_t pid, const struct process_identity *identity);
 
 /* The file that a process runs. */
 struct executable {

@@ -14,7 +14,7 @@ void refusals_add(struct refusals *refusals, pid_t pid, const char *reason)
 
 static bool runs(const struct refused_vm *refusal)
 {
-    return process_exists(refusal->pid) && process_is(refusal->pid, &refusal->identity);
+    return process_runs(refusal->pid, &refusal->identity);
 }
 
 bool refusals_has(const struct refusals *refusals, pid_t pid)

@@ -119,9 +119,9 @@ struct session {
     struct events *events;
     struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;
-    uint64_t samples;            /* of the segments before */
-    uint64_t losses[LOSS_COUNT]; /* the same */
-    uint64_t first_ns, looked_ns, flushed_ns;
+    uint64_t samples;                                      /* of the segments before */
+    uint64_t losses[LOSS_COUNT];                           /* the same */
+    uint64_t first_ns, looked_ns, flushed_ns, followed_ns; /* the last: the VMs' code */
     struct presence presence;
     bool stopped;     /* no more samples are taken */
     bool guarded;     /* the guard has stopped CPU sampling */

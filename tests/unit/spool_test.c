@@ -82,6 +82,33 @@ static void test_recordings_are_in_the_order_of_time_whatever_the_host(void **st
     assert_string_equal(listed(), "agent-z-20261124-101500.bfr agent-a-20261124-101515.bfr ");
 }
 
+static void ignore_removed(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+}
+
+/* Recordings are listed again only after one has come or gone. */
+static void test_glance_sees_that_recordings_come_and_go(void **state)
+{
+    struct spool_glance glance = {0};
+
+    (void)state;
+    assert_true(spool_may_have_changed(directory, &glance));
+    for (int i = 0; i < 3; i++)
+        assert_false(spool_may_have_changed(directory, &glance));
+    usleep(20000); /* the kernel's time of changes is in ticks */
+    make("agent-z-20261124-101500.bfr", 1, 30);
+    assert_true(spool_may_have_changed(directory, &glance));
+    assert_false(spool_may_have_changed(directory, &glance));
+    usleep(20000);
+    spool_trim(directory, 0, 0, ignore_removed, NULL);
+    assert_true(spool_may_have_changed(directory, &glance));
+    assert_false(spool_may_have_changed(directory, &glance));
+    glance.time = 0; /* long ago */
+    assert_true(spool_may_have_changed(directory, &glance));
+}
+
 /* The clock was set back by 60 years, and then by an hour.
  * What comes later is younger, whatever its name and time say. */
 static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(void **state)
@@ -275,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_recordings_are_in_the_order_of_time_whatever_the_host),
+        TEST(test_glance_sees_that_recordings_come_and_go),
         TEST(test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back),
         TEST(test_damaged_order_is_left_out),
         TEST(test_trimmed_spool_has_the_newest_recordings),
