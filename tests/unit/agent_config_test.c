@@ -469,6 +469,7 @@ int main(void)
         cmocka_unit_test(test_without_a_file_all_is_default),
         IN_FOLDER(test_empty_files_are_all_defaults),
         IN_FOLDER(test_each_key_sets_its_value),
+        IN_FOLDER(test_triggers_have_limits_by_default),
         IN_FOLDER(test_durations_have_units),
         IN_FOLDER(test_texts_that_are_empty_are_not_given),
         IN_FOLDER(test_unknown_keys_are_refused_with_a_suggestion),

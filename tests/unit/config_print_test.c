@@ -35,6 +35,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  max_age: 1h # default\n"
                               "http:\n"
                               "rules: [] # default\n"
+                              "triggers: [] # default\n"
                               "push: [] # default\n");
     free(text);
     agent_config_free(&config);
