@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "agent/node_board.h"
+#include "agent/trigger_counts.h"
 #include "session/session.h"
 #include "util/error.h"
 
@@ -61,6 +62,7 @@ struct agent_status {
     struct service_status services[STATUS_SERVICES_MAX];
     struct refusals_status refusals;
     struct node_board nodes_board;
+    struct trigger_counts triggers;
 };
 
 /* Write the list. The first STATUS_REFUSALS_MAX of `count` are kept. */

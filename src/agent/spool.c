@@ -118,6 +118,15 @@ char *spool_recording_path(const char *directory)
 
 /* ---- the list ---- */
 
+/* The time in the name of a recording; 0 if it is none. */
+static time_t time_in(const char *name)
+{
+    struct tm utc = {0};
+    const char *time = name + strlen(name) - strlen(TAIL) - TIME_SIZE;
+
+    return strptime(time, "%Y%m%d-%H%M%S", &utc) ? timegm(&utc) : 0;
+}
+
 static void add(void *context, int directory, const char *name)
 {
     struct spool_list *list = context;
@@ -132,6 +141,8 @@ static void add(void *context, int directory, const char *name)
         .name = xstrdup(name),
         .bytes = (uint64_t)status.st_size,
         .age = (double)(now.tv_sec - status.st_mtim.tv_sec),
+        .began = time_in(name),
+        .ended = status.st_mtim.tv_sec,
     };
 }
 

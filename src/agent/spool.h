@@ -36,7 +36,8 @@ struct spool_list {
         char *name;
         size_t place; /* in the order; SIZE_MAX: it has come since spool_note_order() */
         uint64_t bytes;
-        double age; /* seconds since it was complete */
+        double age;          /* seconds since it was complete */
+        time_t began, ended; /* since 1970, as the clock was then */
     } * of;
     size_t count;
 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "rotation/segment_node.h"
 #include "rotation/segments_internal.h"
 
 #include <ctype.h>
@@ -16,6 +17,7 @@
 #include "output/formats.h"
 #include "output/output_file.h"
 #include "profile/events.h"
+#include "rotation/segment_node.h"
 #include "rotation/segments_internal.h"
 #include "util/alloc.h"
 #include "recording/recording.h"

@@ -75,12 +75,6 @@ void segment_names_remove_leftovers(const struct segment_names *names, enum segm
  * is none. */
 const char *segment_names_remote(const struct segment_names *names);
 
-/* ---- segment_node.c ---- */
-
-/* Return the name of the node, to be freed. '-' stands for characters that should not be in a file
- * name. A long name is cut, and ends in a hash of all of it. */
-char *segment_node_name(const char *node);
-
 /* ---- segment_source.c ---- */
 
 /* The recording of a segment, until its outputs are written. */

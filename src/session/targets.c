@@ -52,7 +52,7 @@ struct target *targets_find(const struct targets *targets, pid_t pid)
     return ended;
 }
 
-static size_t find_rule(const struct targets *targets, struct vm *vm)
+size_t targets_find_rule(const struct target_rule *rules, size_t count, struct vm *vm)
 {
     char node[600], id[256] = "", *attributes, *container, *name_space, *pod;
     size_t result;
@@ -63,7 +63,7 @@ static size_t find_rule(const struct targets *targets, struct vm *vm)
     container = attribute_list_find(attributes, "k8s.container.name");
     name_space = attribute_list_find(attributes, "k8s.namespace.name");
     pod = attribute_list_find(attributes, "k8s.pod.name");
-    result = target_rules_find(targets->rules, targets->rule_count,
+    result = target_rules_find(rules, count,
                                &(struct target_names){.node = node,
                                                       .container = container ? container : "",
                                                       .container_id = id,
@@ -78,10 +78,11 @@ static size_t find_rule(const struct targets *targets, struct vm *vm)
 
 bool targets_exclude(struct targets *targets, struct vm *vm)
 {
-    size_t rule = targets->rule_count ? find_rule(targets, vm) : 0;
+    size_t count = targets->rule_count;
+    size_t rule = count ? targets_find_rule(targets->rules, count, vm) : 0;
     char reason[64];
 
-    if (rule == targets->rule_count || targets->rules[rule].profile)
+    if (rule == count || targets->rules[rule].profile)
         return false;
     snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
     log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);

@@ -75,6 +75,9 @@ uint32_t targets_room(const struct targets *targets);
 /* Warn of a VM that can't be profiled, and note it among the refused ones. */
 void targets_refuse(struct targets *targets, pid_t pid, const struct error *error);
 
+/* Return the number of the first rule that the VM matches, from 0; `count` if it matches none. */
+size_t targets_find_rule(const struct target_rule *rules, size_t count, struct vm *vm);
+
 /* True if a rule excludes the VM, which is then noted among the refused ones. */
 bool targets_exclude(struct targets *targets, struct vm *vm);
 
