@@ -12,7 +12,7 @@
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
-#include "native/stop_guard.h"
+#include "native/memory.h"
 #include "os/child.h"
 #include "os/courier.h"
 #include "os/privileges.h"
