@@ -17,7 +17,7 @@
 #include "agent/segment_profiles.h"
 #include "agent/name_numbers.h"
 #include "agent/spool.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "os/privileges.h"
 #include "push/push_backoff.h"
 #include "util/alloc.h"

@@ -13,7 +13,7 @@
 #include "os/child.h"
 #include "os/patience.h"
 #include "os/process.h"
-#include "os/silent_servers.h"
+#include "os/patient_open.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

@@ -11,7 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "os/cpus.h"
+#include "os/kernel_settings.h"
 #include "os/descriptors.h"
 #include "profile/events.h"
 #include "util/alloc.h"

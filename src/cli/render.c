@@ -14,7 +14,7 @@
 #include "os/confined.h"
 #include "os/courier.h"
 #include "os/file_broker.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "output/formats.h"
 #include "output/output_check.h"
 #include "recording/recording.h"

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "os/file_broker.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 
 struct confined_work {
     int (*run)(void *context); /* in the process; returns its exit code */

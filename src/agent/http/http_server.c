@@ -11,7 +11,7 @@
 #include "os/listen_address.h"
 #include "agent/http/http_answer.h"
 #include "agent/http/microhttpd_library.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "os/privileges.h"
 #include "util/clock.h"
 
