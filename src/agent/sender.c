@@ -19,7 +19,7 @@
 #include "agent/spool.h"
 #include "os/fence.h"
 #include "os/privileges.h"
-#include "push/push_backoff.h"
+#include "push/push_client.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"

@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "push/push_format.h"
-#include "push/push_reason.h"
-#include "push/push_url.h"
-#include "push/push_verdict.h"
-#include "util/small_file.h"
 #include "push/transfer.h"
+#include "util/small_file.h"
 #include "util/alloc.h"
 #include "util/log.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "push/push_client.h"
-#include "push/push_url.h"
+#include "push/transfer.h"
 #include "util/small_file.h"
 #include "test_folder.h"
 
