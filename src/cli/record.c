@@ -22,7 +22,6 @@
 #include "rotation/options.h"
 #include "rotation/recorder.h"
 #include "rotation/rotation.h"
-#include "rotation/triggered.h"
 #include "session/session.h"
 #include "session/targets.h"
 #include "util/alloc.h"
