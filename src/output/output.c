@@ -16,7 +16,7 @@
 #include "profile/limits.h"
 #include "profile/value_scales.h"
 #include "util/alloc.h"
-#include "view/suggestion.h"
+#include "view/selection.h"
 
 /* ---- one output ---- */
 
