@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "output/formats.h"
-#include "output/idle.h"
-#include "output/changes/metric_changes.h"
-#include "output/output_check.h"
+#include "output/changes/changes.h"
 #include "output/output_file.h"
 #include "output/weight.h"
 #include "profile/events.h"

@@ -4,11 +4,10 @@
 
 #include <stdlib.h>
 
-#include "output/idle.h"
+#include "output/output.h"
 #include "output/number_text.h"
-#include "output/summary/cpu_account.h"
-#include "output/summary/summary_internal.h"
 #include "output/summary/summary_text.h"
+#include "output/summary/summary_internal.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/idle.h"
+#include "output/output.h"
 #include "output/number_text.h"
 #include "output/rows.h"
 #include "output/summary/summary_text.h"
