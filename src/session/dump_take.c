@@ -7,9 +7,8 @@
 
 #include "beam/atom.h"
 #include "beam/ets_tables.h"
-#include "beam/node_memory.h"
+#include "beam/allocators.h"
 #include "beam/process_sweep.h"
-#include "beam/process_top.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"

@@ -5,7 +5,7 @@
 
 #include "beam/atom.h"
 #include "beam/ets_tables.h"
-#include "beam/node_memory.h"
+#include "beam/allocators.h"
 #include "beam/ports.h"
 #include "profile/dump.h"
 #include "util/alloc.h"
