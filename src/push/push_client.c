@@ -8,7 +8,7 @@
 
 #include "push/push_format.h"
 #include "push/transfer.h"
-#include "util/small_file.h"
+#include "util/files.h"
 #include "util/alloc.h"
 #include "util/log.h"
 

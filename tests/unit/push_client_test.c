@@ -10,7 +10,7 @@
 
 #include "push/push_client.h"
 #include "push/transfer.h"
-#include "util/small_file.h"
+#include "util/files.h"
 #include "test_folder.h"
 
 static bool is_never_set(void *context)

@@ -11,7 +11,7 @@
 #include "agent/http/dump_answer.h"
 #include "agent/http/profile_answer.h"
 #include "util/clock.h"
-#include "util/small_file.h"
+#include "util/files.h"
 
 enum { READY_SECONDS = 10 }; /* since the last step of recording */
 
