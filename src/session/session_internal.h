@@ -9,7 +9,6 @@
 #include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
-#include "capture/start_watch.h"
 #include "os/kernel_symbols.h"
 #include "profile/event_spans.h"
 #include "profile/profile.h"
