@@ -12,7 +12,6 @@
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
-#include "session/take_ports.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"
