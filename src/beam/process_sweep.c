@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "beam/gdb_jit.h"
-#include "beam/process_table.h"
 #include "beam/process_info.h"
+#include "beam/process_table.h"
 #include "beam/term.h"
 #include "util/alloc.h"
 #include "util/random.h"

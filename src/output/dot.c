@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/traffic.h"
 #include "output/number_text.h"
 #include "output/summary/summary_text.h"
+#include "output/traffic.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"

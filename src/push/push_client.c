@@ -8,8 +8,8 @@
 
 #include "push/push_format.h"
 #include "push/transfer.h"
-#include "util/files.h"
 #include "util/alloc.h"
+#include "util/files.h"
 #include "util/log.h"
 
 /* The files of a service, as they are now. */

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/allocators.h"
 #include "beam/atom.h"
 #include "beam/ets_tables.h"
-#include "beam/allocators.h"
 #include "beam/process_sweep.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"

@@ -4,7 +4,6 @@
  * labels that say who ran. It is written message by message, because all its large parts are
  * repeated fields (output/protobuf/protobuf_internal.h).
  */
-#include "output/summary/summary_text.h"
 #include "output/formats.h"
 
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 #include "output/output.h"
 #include "output/protobuf/protobuf_internal.h"
 #include "output/protobuf/wire_types.h"
+#include "output/summary/summary_text.h"
 #include "pprof/profile.pb-c.h"
 #include "util/alloc.h"
 #include "util/number.h"

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "output/output.h"
 #include "output/number_text.h"
-#include "output/summary/summary_text.h"
+#include "output/output.h"
 #include "output/summary/summary_internal.h"
+#include "output/summary/summary_text.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"

@@ -11,8 +11,8 @@
 
 #include "output/counts.h"
 #include "output/frame_tree.h"
-#include "output/output.h"
 #include "output/number_text.h"
+#include "output/output.h"
 #include "output/summary/summary_text.h"
 #include "output/svg/svg_internal.h"
 #include "output/weight.h"
