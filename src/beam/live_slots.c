@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/live_slots.h"
+#include "beam/process_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/process_table.h"
 #include "util/alloc.h"
 
 enum {

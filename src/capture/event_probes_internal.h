@@ -2,7 +2,6 @@
 /* The events of a target as event_probes.c and event_totals.c share them. */
 #pragma once
 
-#include "budget/estimate.h"
 #include "budget/windows.h"
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"

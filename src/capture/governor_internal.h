@@ -12,7 +12,6 @@
 #include <pthread.h>
 
 #include "budget/budget.h"
-#include "budget/cost_factor.h"
 #include "capture/bpf_load.h"
 #include "capture/governor.h"
 #include "util/buffer.h"

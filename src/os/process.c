@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/container.h"
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"

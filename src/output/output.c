@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "output/formats.h"
-#include "output/idle.h"
-#include "output/changes/metric_changes.h"
-#include "output/output_check.h"
+#include "output/changes/changes.h"
 #include "output/output_file.h"
 #include "output/weight.h"
 #include "profile/events.h"
@@ -17,7 +15,7 @@
 #include "profile/row_interval.h"
 #include "profile/value_scales.h"
 #include "util/alloc.h"
-#include "view/suggestion.h"
+#include "view/selection.h"
 
 /* ---- one output ---- */
 

@@ -3,7 +3,7 @@
  * The weight of a sample in outputs. The user selects one of these by name:
  *
  * - a value of the event; without a selection, the first one
- * - a metric of the process (profile/metrics.h), or its change (output/changes/metric_changes.h)
+ * - a metric of the process (profile/metrics.h), or its change (output/changes/changes.h)
  * - "samples": each sample weighs 1; of a hit with several samples, the first one
  * - "cpu" or "wall": the time of that event; samples of other events are left out
  *

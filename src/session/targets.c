@@ -11,7 +11,6 @@
 #include "os/capabilities.h"
 #include "os/process.h"
 #include "os/service_attributes.h"
-#include "session/command.h"
 #include "util/alloc.h"
 #include "util/attribute_list.h"
 #include "util/log.h"

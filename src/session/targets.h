@@ -88,3 +88,17 @@ bool targets_leave_out(struct targets *targets, size_t index, const struct error
 
 /* Free the targets. A command that was started continues to run. */
 void targets_close(struct targets *targets);
+
+/* ---- command.c ---- */
+
+/* Starts the command that is to be profiled, without the rights and the state of beamflame. */
+
+/*
+ * Start a command and return its pid, or -1 with error.
+ *
+ * The command runs as `user`; NULL: as the user who became root by sudo to start beamflame, else as
+ * the user of beamflame. A command of another user than root has no capabilities. Its signals have
+ * their default actions, but SIGHUP stays ignored if it is (nohup). Of the descriptors it gets 0, 1
+ * and 2.
+ */
+pid_t command_start(char **command, const char *user, struct error *error);

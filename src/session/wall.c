@@ -7,7 +7,6 @@
 
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
-#include "beam/process_top.h"
 #include "profile/events.h"
 #include "profile/profile_remap.h"
 #include "util/alloc.h"

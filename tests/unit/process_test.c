@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/container.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/clock.h"

@@ -12,7 +12,7 @@
 #include "agent/http/profile_answer.h"
 #include "agent/http/slow_requests.h"
 #include "util/clock.h"
-#include "util/small_file.h"
+#include "util/files.h"
 
 enum { READY_SECONDS = 10 }; /* since the last step of recording */
 

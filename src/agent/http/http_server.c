@@ -12,7 +12,7 @@
 #include "agent/http/http_answer.h"
 #include "agent/http/microhttpd_library.h"
 #include "agent/http/slow_requests.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "os/privileges.h"
 #include "util/clock.h"
 

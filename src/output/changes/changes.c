@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/changes/function_changes.h"
-#include "output/idle.h"
+#include "output/changes/changes.h"
+#include "output/output.h"
 #include "output/rows.h"
 #include "output/weight.h"
 #include "profile/events.h"

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "output/json/entries.h"
+#include "output/json/json.h"
 #include "profile/microstates.h"
 #include "profile/trace_text.h"
 #include "util/alloc.h"

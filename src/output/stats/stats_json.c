@@ -7,7 +7,7 @@
 #include "output/counts.h"
 #include "output/json/json.h"
 #include "output/output.h"
-#include "output/summary/cpu_account.h"
+#include "output/summary/summary_text.h"
 #include "profile/events.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"

@@ -11,9 +11,8 @@
 
 #include "output/counts.h"
 #include "output/frame_tree.h"
-#include "output/idle.h"
 #include "output/number_text.h"
-#include "output/summary/cpu_account.h"
+#include "output/output.h"
 #include "output/summary/summary_text.h"
 #include "output/svg/svg_internal.h"
 #include "output/weight.h"

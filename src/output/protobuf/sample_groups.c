@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/sample_groups.h"
+#include "output/protobuf/wire_types.h"
 
 #include <stdlib.h>
 

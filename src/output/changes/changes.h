@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+/* Functions and metrics that have changed: between two recordings, or since the sample before. */
+#pragma once
+
+#include "output/changes/comparison.h"
+#include "output/rows.h"
+#include "profile/profile.h"
+
+/* ---- function_changes.c ---- */
+
 /*
  * The weight of functions on each side of a comparison, and the change that chance explains.
  *
@@ -11,11 +20,6 @@
  * they are compared by share: the error of a total changes no share, but the second total is a
  * factor of the change.
  */
-#pragma once
-
-#include "output/changes/comparison.h"
-#include "output/row_cells.h"
-#include "profile/profile.h"
 
 /* Sums over the samples of a stack or a function, on one side. */
 struct function_sums {
@@ -71,3 +75,20 @@ struct function_change *function_changes_list(const struct function_changes *cha
                                               const struct profile *profile,
                                               const struct change_options *options,
                                               size_t *ret_count);
+
+/* ---- metric_changes.c ---- */
+
+/*
+ * The change of a metric since the previous sample of the same process and event with a known value
+ * of it. The first such sample has a change of 0.
+ */
+
+struct metric_changes;
+
+struct metric_changes *metric_changes_new(const struct profile *profile, enum metric metric);
+void metric_changes_free(struct metric_changes *changes);
+
+/* Call for every sample, in order of time. *ret_sample is the sample with its `change`, and with
+ * SAMPLE_GROWTH or SAMPLE_RELEASE if the metric has changed. */
+void metric_changes_apply(struct metric_changes *changes, const struct sample *sample,
+                          struct sample *ret_sample);
