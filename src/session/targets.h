@@ -13,11 +13,12 @@
 
 /* ---- refusals.c ---- */
 
-/* The VMs that run and are not profiled, with the reason. */
+/* The VMs that run and are not profiled, with the reason: also those that are tried again. */
 
 struct refused_vm {
     pid_t pid;
     struct process_identity identity;
+    char *node; /* its name, or the one that it requests; NULL: not known */
     char *reason;
 };
 
@@ -26,8 +27,11 @@ struct refusals {
     size_t count, room;
 };
 
-/* Add a VM. The reason is copied. */
-void refusals_add(struct refusals *refusals, pid_t pid, const char *reason);
+/* Add a VM, or give another reason. `node`: its name if it is known, or NULL. Texts are copied. */
+void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const char *reason);
+
+/* Forget a VM that is profiled now. */
+void refusals_drop(struct refusals *refusals, pid_t pid);
 
 /* True if the program that the process runs now was refused. */
 bool refusals_has(const struct refusals *refusals, pid_t pid);

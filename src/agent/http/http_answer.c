@@ -9,6 +9,7 @@
 
 #include "agent/http/agent_metrics.h"
 #include "agent/http/dump_answer.h"
+#include "agent/http/nodes_answer.h"
 #include "agent/http/profile_answer.h"
 #include "util/clock.h"
 #include "util/small_file.h"
@@ -130,7 +131,7 @@ struct http_answer http_answer_make(const struct http_server_options *options,
         (!strcmp(path, "/nodes") || !strcmp(path, "/profile") || !strcmp(path, "/dump")))
         return http_answer_text(200, "%s", "");
     if (!strcmp(path, "/nodes"))
-        return profile_answer_nodes(options->config, request);
+        return nodes_answer(options->status);
     if (!strcmp(path, "/profile"))
         return profile_answer(options->config, request);
     if (!strcmp(path, "/dump"))
