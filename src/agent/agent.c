@@ -9,6 +9,7 @@
 
 #include "agent/agent_rules.h"
 #include "agent/agent_status.h"
+#include "agent/roster.h"
 #include "agent/name_numbers.h"
 #include "agent/services.h"
 #include "agent/spool.h"
@@ -34,6 +35,7 @@ struct agent {
     const struct agent_options *options;
     struct rotation_reports reports; /* those of the options, with `progress` of the agent */
     struct agent_status *status;
+    struct roster *roster;
     struct services services;
     struct targets targets;
     uint64_t looked;          /* CLOCK_MONOTONIC: of the last look at the spool and the services */
@@ -181,6 +183,7 @@ static void note_session(struct agent *agent, const struct session *session)
     agent->status->samples = now.samples;
     agent->status->lost = now.lost;
     agent_status_note(agent->status, session, &agent->session, &agent->targets);
+    roster_write(agent->roster, &agent->targets, session_profile(session));
     agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
 }
 
@@ -337,29 +340,41 @@ static int run(struct agent *agent, struct error *error)
     return result;
 }
 
+static int lock_and_run(struct agent *agent, struct error *error)
+{
+    int lock = spool_open(agent->options->config->spool.directory, error), result;
+
+    if (lock < 0)
+        return -1;
+    result = run(agent, error);
+    close(lock);
+    return result;
+}
+
 int agent_run(const struct agent_options *options, struct error *error)
 {
-    const char *directory = options->config->spool.directory;
     struct agent agent = {
         .options = options,
         .reports = *options->reports,
         .status = agent_status_new(error),
         .recorder.reports = &agent.reports,
     };
-    int lock = -1, result;
+    int result = -1;
 
     agent.reports.context = &agent;
     agent.reports.progress = step;
     agent.reports.wrote = note_wrote;
-    agent.services = (struct services){.directory = directory,
+    agent.services = (struct services){.directory = options->config->spool.directory,
                                        .status = agent.status,
                                        .warn = options->reports->warn,
                                        .log_file = options->reports->log_file};
-    result = agent.status ? lock = spool_open(directory, error) : -1;
-    if (lock >= 0) {
-        result = run(&agent, error);
-        close(lock);
+    if (agent.status)
+        agent.roster = roster_new(&agent.services.roster, error);
+    if (agent.roster) {
+        result = lock_and_run(&agent, error);
+        close(agent.services.roster);
     }
+    roster_free(agent.roster);
     agent_status_free(agent.status);
     agent_rules_free(&agent.rules);
     free(agent.events);

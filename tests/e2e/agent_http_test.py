@@ -280,12 +280,24 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         while len(stopped) < count:
             self.assertLess(time.monotonic(), deadline, "no dump was seen")
             for pid in set(map(int, children.read_text().split())) - stopped:
-                os.kill(pid, signal.SIGSTOP)
-                stopped.add(pid)
+                if self.stops(pid):
+                    stopped.add(pid)
+            time.sleep(0.001)
         return stopped
 
+    @staticmethod
+    def stops(pid):
+        """Stop a process; false if it has ended before."""
+        try:
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(0.01)
+            return "State:\tT" in Path(f"/proc/{pid}/status").read_text()
+        except (ProcessLookupError, FileNotFoundError):
+            return False
+
     def test_two_dumps_at_a_time_delay_nothing_and_end_with_a_sentence(self):
-        """Dumps that take long, as those of hostile VMs, keep no other request waiting."""
+        """Dumps that take long, as those of hostile VMs, keep no other request waiting. Their places
+        are free again when they have ended."""
         path = f"/dump?node={self.node.pid}"
         over = threading.Event()
 
@@ -300,10 +312,12 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
                 stopped = self.stop_dumps(2)
             finally:
                 over.set()
-            status, _, body = self.get(path)
-            self.assertEqual((status, body), (503, b"other dumps are being taken: try again\n"))
-            self.assertEqual(self.get("/healthz")[0], 200)
-            self.assertEqual(self.get("/readyz")[0], 200)
+            for refused in (path, "/profile", "/nodes"):
+                status, _, body = self.get(refused)
+                self.assertEqual((status, body), (
+                    503, b"2 other profiles or dumps are being made: try again\n"))
+            for answered in ("/healthz", "/readyz", "/metrics"):
+                self.assertEqual(self.get(answered)[0], 200)
             for pid in stopped:
                 os.kill(pid, signal.SIGKILL)
             last = [done.result()[-1] for done in requests]

@@ -36,6 +36,7 @@ struct http_answer {
     struct buffer text; /* the body, if fd is -1 */
     int fd;             /* reads the body; -1: it is in `text` */
     uint64_t size;      /* of the body in fd */
+    bool is_slow;       /* it has a place until it is sent (http/slow_requests.h) */
 };
 
 /* Called on several threads. */

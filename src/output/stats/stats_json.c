@@ -224,7 +224,7 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
     struct stats *stats = state;
 
     (void)error;
-    counts_add(&stats->samples, sample->event, 1);
+    counts_add(&stats->samples, sample->event, !sample->is_part);
     microstates_add(stats->microstates, sample);
     return 0; /* all other numbers were counted while recording */
 }
