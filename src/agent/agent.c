@@ -176,6 +176,8 @@ static void note_refusals(struct agent *agent)
 
     for (size_t i = 0; i < count; i++) {
         list[i].pid = (uint64_t)refused->of[i].pid;
+        snprintf(list[i].node, sizeof(list[i].node), "%s",
+                 refused->of[i].node ? refused->of[i].node : "");
         snprintf(list[i].reason, sizeof(list[i].reason), "%s", refused->of[i].reason);
     }
     agent_status_set_refusals(agent->status, list, count);
@@ -206,7 +208,8 @@ static bool records_alike(const struct agent_config *one, const struct agent_con
            !strcmp(one->record.events, other->record.events) &&
            one->record.budget == other->record.budget &&
            one->record.host_budget == other->record.host_budget && agent_rules_alike(one, other) &&
-           agent_triggers_alike(one, other) && one->record.max_memory == other->record.max_memory;
+           agent_triggers_alike(one, other) && one->record.max_memory == other->record.max_memory &&
+           !one->http.listen == !other->http.listen; /* node_numbers */
 }
 
 /* The lock and the senders are bound to the directory. */

@@ -100,6 +100,7 @@ void node_board_write(struct node_board *board, const struct targets *targets,
         if (target->ended || !target->meter || !target->symbolizer)
             continue;
         put_labels(&nodes[count], target, profile);
+        nodes[count].pid = target->vm->pid;
         nodes[count].numbers = *node_meter_numbers(target->meter);
         written[count] = (struct written){target, &nodes[count]};
         count++;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "profile/profile.h"
 #include "session/node_numbers.h"
@@ -22,6 +23,7 @@ extern const char *const node_board_labels[BOARD_LABELS];
 struct board_node {
     char labels[BOARD_LABELS][BOARD_TEXT]; /* "" for none */
     char otp_release[16];
+    pid_t pid; /* to show it; dumps take that of the roster */
     struct node_numbers numbers;
 };
 

@@ -57,6 +57,9 @@ double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
  * long as a VM may need to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);
 
+/* Return the VM again in a second. */
+void arrivals_postpone(struct arrivals *arrivals, pid_t pid);
+
 /* Look for this VM no more: it is a target, or will not be one. */
 void arrivals_settle(struct arrivals *arrivals, pid_t pid);
 

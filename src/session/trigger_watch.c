@@ -58,7 +58,12 @@ static bool any_on_processes(const struct trigger_watch *watch)
 
 static bool is_for(const struct trigger *trigger, struct vm *vm)
 {
-    return !trigger->nodes || targets_find_rule(trigger->nodes, 1, vm) == 0;
+    char node[600];
+
+    if (!trigger->nodes)
+        return true;
+    node_name_now(vm, node, sizeof(node));
+    return targets_find_rule(trigger->nodes, 1, vm, node) == 0;
 }
 
 struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t count, struct vm *vm,

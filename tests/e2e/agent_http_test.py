@@ -8,6 +8,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -15,8 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import beamflame
+import discovery_test
 import nodes
 from agent_test import INTERVAL, named
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 METRIC = re.compile(r'^([a-z_]+)(?:\{service="([^"]*)"\})? (\d+)$', re.M)
 
@@ -50,7 +55,8 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         cls.port = free_port()
         cls.node = nodes.Node(27, "request", flags=named("shop"))
         cls.enterClassContext(cls.node)
-        config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}")
+        config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}",
+                                   "rules:\n  - {node: 'secret@*', profile: false}\n")
         cls.agent = beamflame.start("agent", "--config", config)
         cls.addClassCleanup(cls.agent.communicate)
         cls.addClassCleanup(cls.agent.send_signal, signal.SIGTERM)
@@ -108,12 +114,51 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stderr)
 
     def test_nodes_are_listed(self):
-        status, headers, body = self.get("/nodes")
+        status, headers, _ = self.get("/nodes")
         self.assertEqual(status, 200)
         self.assertEqual(headers["Content-Type"], "application/json")
-        listed = {target["node"]: target for target in json.loads(body)["targets"]}
-        shop = next(listed[name] for name in listed if name.startswith("shop@"))
-        self.assertEqual(shop["otp_release"], "27")
+        shop = self.await_listed("targets", self.node.pid)
+        self.assertRegex(shop["node"], "^shop@")
+        self.assertEqual((shop["service_name"], shop["otp_release"]), ("shop", "27"))
+
+    def await_listed(self, key, pid, reason=""):
+        """Wait until /nodes lists a VM. Return its entry."""
+        other = {"targets": "refused", "refused": "targets"}[key]
+        deadline = time.monotonic() + 60
+        while True:
+            answer = json.loads(self.get("/nodes")[2])
+            validator(schema("nodes")).validate(answer)
+            self.assertGreaterEqual(answer["refused_count"], len(answer["refused"]))
+            found = [vm for vm in answer[key] if vm["pid"] == pid]
+            if found and reason in found[0].get("reason", ""):
+                self.assertNotIn(pid, [vm["pid"] for vm in answer[other]])
+                return found[0]
+            self.assertLess(time.monotonic(), deadline, answer)
+            time.sleep(0.1)
+
+    def stopped_vm(self):
+        """Start a VM, and stop it before it has its name."""
+        command = discovery_test.named("late")
+        vm = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(vm.wait)
+        self.addCleanup(vm.kill)
+        deadline = time.monotonic() + 30
+        while not os.readlink(f"/proc/{vm.pid}/exe").endswith("/beam.smp"):
+            self.assertLess(time.monotonic(), deadline)
+        vm.send_signal(signal.SIGSTOP)
+        return vm
+
+    def test_vm_that_a_rule_excludes_is_listed_with_its_name(self):
+        with nodes.Node(27, "request", flags=named("secret")) as node:
+            refused = self.await_listed("refused", node.pid, "rule 1 of the configuration")
+        self.assertRegex(refused["node"], "^secret@")
+
+    def test_vm_that_is_starting_is_listed_with_the_name_that_it_requests(self):
+        """When it can be read, it is profiled."""
+        vm = self.stopped_vm()
+        self.assertEqual(self.await_listed("refused", vm.pid, "not yet: ")["node"], "late")
+        vm.send_signal(signal.SIGCONT)
+        self.await_listed("targets", vm.pid)
 
     def test_go_reads_a_profile(self):
         """`go tool pprof` takes the address of a profile, and shows functions of the node."""

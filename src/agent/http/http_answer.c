@@ -9,6 +9,7 @@
 
 #include "agent/http/agent_metrics.h"
 #include "agent/http/dump_answer.h"
+#include "agent/http/nodes_answer.h"
 #include "agent/http/profile_answer.h"
 #include "agent/http/slow_requests.h"
 #include "util/clock.h"
@@ -112,7 +113,7 @@ static struct http_answer answer_metrics(const struct http_server_options *optio
 
 static bool is_slow(const char *path)
 {
-    return !strcmp(path, "/nodes") || !strcmp(path, "/profile") || !strcmp(path, "/dump");
+    return !strcmp(path, "/profile") || !strcmp(path, "/dump");
 }
 
 static struct http_answer answer_slow(const struct http_server_options *options,
@@ -125,9 +126,7 @@ static struct http_answer answer_slow(const struct http_server_options *options,
     if (!slow_requests_enter())
         return http_answer_text(503, "%d other profiles or dumps are being made: try again",
                                 SLOW_REQUESTS);
-    if (!strcmp(request->path, "/nodes"))
-        answer = profile_answer_nodes(options->config, request);
-    else if (!strcmp(request->path, "/profile"))
+    if (!strcmp(request->path, "/profile"))
         answer = profile_answer(options->config, request);
     else
         answer = dump_answer(options->dumps, request);
@@ -152,6 +151,8 @@ struct http_answer http_answer_make(const struct http_server_options *options,
         return http_answer_text(401, "the token of http.token_file is needed");
     if (!strcmp(path, "/metrics"))
         return answer_metrics(options, request->accept);
+    if (!strcmp(path, "/nodes"))
+        return nodes_answer(options->status);
     if (is_slow(path))
         return answer_slow(options, request);
     return http_answer_text(404,

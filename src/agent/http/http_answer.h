@@ -5,7 +5,7 @@
  *   /healthz    200 while the agent runs
  *   /readyz     200 while it records
  *   /metrics    numbers for Prometheus
- *   /nodes      the VMs of the newest recording, as JSON
+ *   /nodes      the VMs that are profiled, and those that are not (http/nodes_answer.h)
  *   /profile    a profile of the last minutes (http/profile_answer.h)
  *   /dump       the processes of a VM now (http/dump_answer.h)
  */

@@ -130,7 +130,6 @@ static const char *type_of(const struct output_format *format)
         {"folded", "text/plain; charset=utf-8"},
         {"text", "text/plain; charset=utf-8"},
         {"dot", "text/vnd.graphviz; charset=utf-8"},
-        {"stats", "application/json"},
     };
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -201,13 +200,4 @@ struct http_answer profile_answer(const struct agent_config *config,
                                     SECONDS_MAX, text);
     }
     return make(config, seconds, &inputs);
-}
-
-struct http_answer profile_answer_nodes(const struct agent_config *config,
-                                        const struct http_request *request)
-{
-    struct inputs inputs = {.format = &stats_json_format};
-
-    (void)request;
-    return make(config, 0, &inputs);
 }
