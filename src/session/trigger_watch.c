@@ -8,6 +8,7 @@
 #include "os/process.h"
 #include "output/summary/summary_text.h"
 #include "profile/microstates.h"
+#include "session/node_name.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
