@@ -113,14 +113,14 @@ bool agent_triggers_alike(const struct agent_config *one, const struct agent_con
 /* ---- firing ---- */
 
 /* A look at one target. */
-struct look {
+struct firing_look {
     struct agent_triggers *triggers;
     const struct session_options *options;
     char *node; /* as in names of files */
     uint64_t now, sweep_rest;
 };
 
-static const struct agent_trigger *trigger_of(const struct look *look,
+static const struct agent_trigger *trigger_of(const struct firing_look *look,
                                               const struct trigger *trigger)
 {
     return &look->triggers->of[trigger - look->options->triggers];
@@ -129,7 +129,7 @@ static const struct agent_trigger *trigger_of(const struct look *look,
 /* True unless the trigger has fired at this node within its hold-off. */
 static bool may_fire(void *context, const struct trigger *trigger)
 {
-    const struct look *look = context;
+    const struct firing_look *look = context;
     const struct agent_trigger *own = trigger_of(look, trigger);
     const struct trigger_count *count =
         trigger_counts_find(look->triggers->counts, own->name, look->node);
@@ -138,7 +138,7 @@ static bool may_fire(void *context, const struct trigger *trigger)
            (double)(look->now - count->fired_at) >= own->holdoff * SECOND;
 }
 
-static void fire(const struct look *look, const struct trigger *trigger, const char *text)
+static void fire(const struct firing_look *look, const struct trigger *trigger, const char *text)
 {
     struct agent_triggers *triggers = look->triggers;
     const struct agent_trigger *own = trigger_of(look, trigger);
@@ -170,13 +170,14 @@ static void fire(const struct look *look, const struct trigger *trigger, const c
     triggers->firings[triggers->firing_count++] = firing;
 }
 
-static void look_at(const struct target *target, const struct profile *profile, struct look *look)
+static void look_at(const struct target *target, const struct profile *profile,
+                    struct firing_look *look)
 {
-    const struct trigger_look request = {.now = look->now,
-                                         .profile = profile,
-                                         .sweep_rest = look->sweep_rest,
-                                         .may_fire = may_fire,
-                                         .context = look};
+    const struct firing_look request = {.now = look->now,
+                                        .profile = profile,
+                                        .sweep_rest = look->sweep_rest,
+                                        .may_fire = may_fire,
+                                        .context = look};
     const struct target_entry *entry =
         profile_get_target(profile, symbolizer_target(target->symbolizer));
     struct buffer text = {0};
@@ -198,10 +199,10 @@ void agent_triggers_look(struct agent_triggers *triggers, const struct session *
                          const struct session_options *options, const struct targets *targets,
                          uint64_t now)
 {
-    struct look look = {.triggers = triggers,
-                        .options = options,
-                        .now = now,
-                        .sweep_rest = SWEEP_REST * targets->count};
+    struct firing_look look = {.triggers = triggers,
+                               .options = options,
+                               .now = now,
+                               .sweep_rest = SWEEP_REST * targets->count};
 
     for (size_t i = 0; triggers->count && i < targets->count; i++)
         if (targets->of[i]->trigger_watch && targets->of[i]->symbolizer)

@@ -161,8 +161,6 @@ static int by_order(const void *a, const void *b)
 
 static void put_in_order(struct spool_list *list, struct name_numbers *order)
 {
-    double age = 0;
-
     for (size_t i = 0; i < list->count; i++) {
         size_t place = name_numbers_get(order, list->of[i].name);
 
@@ -170,8 +168,21 @@ static void put_in_order(struct spool_list *list, struct name_numbers *order)
     }
     if (list->count)
         qsort(list->of, list->count, sizeof(*list->of), by_order);
-    for (size_t i = list->count; i-- > 0;)
-        age = list->of[i].age = fmax(age, list->of[i].age);
+}
+
+/* What comes later is not older. The clock may have been wrong when a recording was written: if it
+ * was far behind, the earlier recordings limit the age. If it was ahead, the age is that of the
+ * next one. */
+static void correct_ages(struct spool_list *list)
+{
+    double earlier = INFINITY, later = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->of[i].age >= 0)
+            earlier = list->of[i].age = fmin(earlier, list->of[i].age);
+    for (size_t i = list->count; i-- > 0; later = list->of[i].age)
+        if (list->of[i].age < 0)
+            list->of[i].age = later;
 }
 
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error)
@@ -183,6 +194,7 @@ int spool_list(const char *directory, struct spool_list *ret_list, struct error 
         return -1;
     order = name_numbers_open(directory, "spool", ORDER);
     put_in_order(ret_list, order);
+    correct_ages(ret_list);
     name_numbers_free(order);
     return 0;
 }

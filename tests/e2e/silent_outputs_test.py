@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -18,6 +19,8 @@ from hostile_test import patience
 SERVER = nodes.ROOT / "tests" / "tools" / "silent_folder.py"
 SILENT = "its file server does not answer"
 SECONDS = 4  # that a command may take beyond its work
+SEGMENT = 3  # seconds
+KEPT = "the recording of that segment is kept in"
 CALLS = ("create", "write", "flush", "rename")
 
 
@@ -139,25 +142,37 @@ class Recordings(ServedFolder, unittest.TestCase):
         self.check_silent(self.record("--loop", 1, "-o", served / "x.bfr"), served / "x.bfr")
 
     def start_segments(self, served, *options):
-        """Record segments of a second there; return the process once it samples."""
+        """Record segments there; return the process once it samples. It is killed if it hangs."""
         process = beamflame.start(
-            "-p", self.node.pid, "-F", 199, "--loop", 1, *options, "-o", served / "x.bfr", "-o",
+            "-p", self.node.pid, "-F", 199, "--loop", SEGMENT, *options, "-o", served / "x.bfr", "-o",
             served / "x.svg", env=dict(os.environ, TMPDIR=str(self.temporary)))
+        guard = threading.Timer(60 * patience(), process.kill)
+        guard.start()
+        self.addCleanup(guard.cancel)
         self.addCleanup(process.kill)
         self.assertIn("sampling", process.stderr.readline())
         return process
 
+    @staticmethod
+    def await_kept(process, count):
+        """Return what it says until it has kept so many recordings, or has ended."""
+        said = ""
+        while said.count(KEPT) < count and (line := process.stderr.readline()):
+            said += line
+        return said
+
     def check_ends(self, process, sent=signal.SIGINT):
-        """A signal ends it in time; return what it said."""
+        """A signal ends it in time; return what it says."""
         began = time.monotonic()
         process.send_signal(sent)
-        _, said = process.communicate(timeout=60)
+        said = process.stderr.read()
+        process.wait()
         self.assertLess(time.monotonic() - began, SECONDS * patience())
         return said
 
     def check_kept(self, said, count):
         """So many recordings are kept, at least, and each is complete."""
-        kept = re.findall(r"the recording of that segment is kept in (\S+)", said)
+        kept = re.findall(KEPT + r" (\S+)", said)
         self.assertGreaterEqual(len(kept), count, said)
         for path in kept:
             self.assertEqual(Path(path).parent, self.temporary)
@@ -166,9 +181,9 @@ class Recordings(ServedFolder, unittest.TestCase):
     def test_segments_on_a_server_that_answers(self):
         """The newest are kept, and are complete; nothing else is there."""
         served = self.serve()
-        done = self.record("--loop", 1, "--keep", 2, "-o", served / "x.bfr", "-o",
-                           served / "x.svg", seconds=5)
-        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        done = self.record("--loop", SEGMENT, "--keep", 2, "-o", served / "x.bfr", "-o",
+                           served / "x.svg", seconds=3.5 * SEGMENT)
+        self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertEqual(sorted(path.suffix for path in served.iterdir()), [".bfr"] * 2 + [".svg"] * 2)
         for path in served.glob("*.bfr"):
             local = self.folder / path.name
@@ -180,10 +195,12 @@ class Recordings(ServedFolder, unittest.TestCase):
         """Sampling continues, and a signal ends it."""
         served = self.serve()
         process = self.start_segments(served, "--keep", 2)
-        time.sleep(2.5)
+        while not list(served.glob("*.svg")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.1)
         self.stall()
-        time.sleep(5)
-        said = self.check_ends(process)
+        said = self.await_kept(process, 2)
+        said += self.check_ends(process)
         self.assertEqual(process.returncode, FAILED)
         self.assertIn(SILENT, said)
         self.check_kept(said, 3)
@@ -193,8 +210,8 @@ class Recordings(ServedFolder, unittest.TestCase):
             with self.subTest(call):
                 served = self.serve(call, count)
                 process = self.start_segments(served, "--keep", 1)
-                time.sleep(5)
-                said = self.check_ends(process, signal.SIGTERM)
+                said = self.await_kept(process, 1)
+                said += self.check_ends(process, signal.SIGTERM)
                 self.assertIn(SILENT, said)
                 self.check_kept(said, 2)
 
