@@ -173,7 +173,7 @@ static void fire(const struct firing_look *look, const struct trigger *trigger, 
 static void look_at(const struct target *target, const struct profile *profile,
                     struct firing_look *look)
 {
-    const struct firing_look request = {.now = look->now,
+    const struct trigger_look request = {.now = look->now,
                                         .profile = profile,
                                         .sweep_rest = look->sweep_rest,
                                         .may_fire = may_fire,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent answers over HTTP: health, metrics, the VMs, and profiles of the last minutes."""
+import contextlib
 import http.client
 import json
 import os
@@ -282,6 +283,7 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
             for pid in set(map(int, children.read_text().split())) - stopped:
                 if self.stops(pid):
                     stopped.add(pid)
+                    self.addCleanup(self.kill, pid)
             time.sleep(0.001)
         return stopped
 
@@ -290,10 +292,18 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         """Stop a process; false if it has ended before."""
         try:
             os.kill(pid, signal.SIGSTOP)
-            time.sleep(0.01)
-            return "State:\tT" in Path(f"/proc/{pid}/status").read_text()
+            while (state := Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]) != "T":
+                if state == "Z":
+                    return False
+                time.sleep(0.001)
+            return True
         except (ProcessLookupError, FileNotFoundError):
             return False
+
+    @staticmethod
+    def kill(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def test_two_dumps_at_a_time_delay_nothing_and_end_with_a_sentence(self):
         """Dumps that take long, as those of hostile VMs, keep no other request waiting. Their places
@@ -312,14 +322,14 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
                 stopped = self.stop_dumps(2)
             finally:
                 over.set()
-            for refused in (path, "/profile", "/nodes"):
+            for refused in (path, "/profile"):
                 status, _, body = self.get(refused)
                 self.assertEqual((status, body), (
                     503, b"2 other profiles or dumps are being made: try again\n"))
-            for answered in ("/healthz", "/readyz", "/metrics"):
+            for answered in ("/healthz", "/readyz", "/metrics", "/nodes"):
                 self.assertEqual(self.get(answered)[0], 200)
             for pid in stopped:
-                os.kill(pid, signal.SIGKILL)
+                self.kill(pid)
             last = [done.result()[-1] for done in requests]
         failed = [body for status, _, body in last if status == 500]
         self.assertTrue(failed, last)  # one may have been answered when it was stopped
