@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rotation/segment_node.h"
 #include "rotation/segments_internal.h"
 
 #include <ctype.h>
@@ -17,10 +16,9 @@
 #include "output/formats.h"
 #include "output/output_file.h"
 #include "profile/events.h"
-#include "rotation/segment_node.h"
-#include "rotation/segments_internal.h"
-#include "util/alloc.h"
 #include "recording/recording.h"
+#include "rotation/segment_node.h"
+#include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/files.h"
 #include "util/folder.h"
@@ -327,9 +325,21 @@ static int create(const struct segment_names *names, struct segment_time time, b
     return fd;
 }
 
+/* So that existing names are known again after a server was silent for a time. */
+static void look_at_servers(const struct segment_names *names)
+{
+    struct error ignored; /* delivering reports it */
+
+    courier_try_again();
+    for (size_t i = 0; i < names->count; i++)
+        if (names->patterns[i].is_remote)
+            courier_look(names->patterns[i].directory, &ignored);
+}
+
 int segment_names_create(struct segment_names *names, time_t seconds, struct segment_time *ret_time,
                          struct error *error)
 {
+    look_at_servers(names);
     for (int later = 0; later < HOURS_MAX * HOUR; later = next_later(later)) {
         struct segment_time time = time_text(seconds + later);
         bool exists;
