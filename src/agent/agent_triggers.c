@@ -174,10 +174,10 @@ static void look_at(const struct target *target, const struct profile *profile,
                     struct firing_look *look)
 {
     const struct trigger_look request = {.now = look->now,
-                                        .profile = profile,
-                                        .sweep_rest = look->sweep_rest,
-                                        .may_fire = may_fire,
-                                        .context = look};
+                                         .profile = profile,
+                                         .sweep_rest = look->sweep_rest,
+                                         .may_fire = may_fire,
+                                         .context = look};
     const struct target_entry *entry =
         profile_get_target(profile, symbolizer_target(target->symbolizer));
     struct buffer text = {0};
