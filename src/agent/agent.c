@@ -9,7 +9,9 @@
 
 #include "agent/agent_rules.h"
 #include "agent/agent_status.h"
+#include "agent/agent_triggers.h"
 #include "agent/name_numbers.h"
+#include "agent/roster.h"
 #include "agent/services.h"
 #include "agent/spool.h"
 #include "capture/sample_clock.h"
@@ -18,6 +20,7 @@
 #include "rotation/recorder.h"
 #include "session/session.h"
 #include "session/targets.h"
+#include "session/trigger_watch.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/memory_limit.h"
@@ -34,11 +37,14 @@ struct agent {
     const struct agent_options *options;
     struct rotation_reports reports; /* those of the options, with `progress` of the agent */
     struct agent_status *status;
+    struct roster *roster;
     struct services services;
     struct targets targets;
     uint64_t looked;          /* CLOCK_MONOTONIC: of the last look at the spool and the services */
     uint64_t next_spool_look; /* the earliest */
+    struct spool_glance spool;
     struct agent_rules rules;
+    struct agent_triggers triggers;
     char *events; /* what the session's requests borrow */
     struct session_options session;
     struct recorder_options recorder;
@@ -70,6 +76,7 @@ static int set_session(struct session_options *session, const struct agent_confi
 int agent_check(const struct agent_config *config, struct error *error)
 {
     char *events = xstrdup(config->record.events);
+    struct agent_triggers triggers = {.spool = NULL};
     struct session_options session;
     int result = set_session(&session, config, events, NULL, error);
 
@@ -77,6 +84,12 @@ int agent_check(const struct agent_config *config, struct error *error)
         result = error_set(error, ERROR_USAGE,
                            "nothing is recorded: set record.cpu, record.wall or "
                            "record.events");
+    if (!result)
+        agent_triggers_set(&triggers, config, &session);
+    if (!result && !session.cpu && trigger_watch_need_cpu_samples(&session))
+        result = error_set(error, ERROR_USAGE,
+                           "a trigger gc>PERCENT%% needs CPU samples: set record.cpu");
+    agent_triggers_free(&triggers);
     free(events);
     return result;
 }
@@ -137,12 +150,14 @@ static void look_at_spool(struct agent *agent, uint64_t now)
     const struct agent_config *config = agent->options->config;
     struct spool_look look = {.agent = agent};
 
-    if (now < agent->next_spool_look)
+    if (now < agent->next_spool_look ||
+        !spool_may_have_changed(agent->services.directory, &agent->spool))
         return;
     for (size_t i = 0; i < agent->services.count; i++)
         look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,
                                          SPOOL_SENT);
     spool_note_order(agent->services.directory);
+    agent_triggers_take(&agent->triggers, now);
     spool_trim(agent->services.directory, config->spool.max_size, config->spool.max_age,
                note_removed, &look);
     count_spool(agent, look.sent);
@@ -161,6 +176,8 @@ static void note_refusals(struct agent *agent)
 
     for (size_t i = 0; i < count; i++) {
         list[i].pid = (uint64_t)refused->of[i].pid;
+        snprintf(list[i].node, sizeof(list[i].node), "%s",
+                 refused->of[i].node ? refused->of[i].node : "");
         snprintf(list[i].reason, sizeof(list[i].reason), "%s", refused->of[i].reason);
     }
     agent_status_set_refusals(agent->status, list, count);
@@ -179,6 +196,7 @@ static void note_session(struct agent *agent, const struct session *session)
     agent->status->samples = now.samples;
     agent->status->lost = now.lost;
     agent_status_note(agent->status, session, &agent->session, &agent->targets);
+    roster_write(agent->roster, &agent->targets, session_profile(session));
     agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
 }
 
@@ -190,7 +208,8 @@ static bool records_alike(const struct agent_config *one, const struct agent_con
            !strcmp(one->record.events, other->record.events) &&
            one->record.budget == other->record.budget &&
            one->record.host_budget == other->record.host_budget && agent_rules_alike(one, other) &&
-           one->record.max_memory == other->record.max_memory;
+           agent_triggers_alike(one, other) && one->record.max_memory == other->record.max_memory &&
+           !one->http.listen == !other->http.listen; /* node_numbers */
 }
 
 /* The lock and the senders are bound to the directory. */
@@ -248,6 +267,7 @@ static void step(void *context, const struct session *session, enum recorder_sta
         return;
     agent->looked = now;
     note_session(agent, session);
+    agent_triggers_look(&agent->triggers, session, &agent->session, &agent->targets, now);
     services_look(&agent->services, agent->options->config, now);
     look_at_spool(agent, now);
 }
@@ -309,8 +329,10 @@ static int open_and_record(struct agent *agent, struct error *error)
     agent->recorder.loop = config->record.interval;
     agent->records_anew = false;
     agent->ends_session = 0;
-    if (set_session(&agent->session, config, agent->events, agent->reports.warn, error) ||
-        targets_open(&options, &agent->targets, error))
+    if (set_session(&agent->session, config, agent->events, agent->reports.warn, error))
+        return -1;
+    agent_triggers_set(&agent->triggers, config, &agent->session);
+    if (targets_open(&options, &agent->targets, error))
         return -1;
     result = record(agent, error);
     targets_close(&agent->targets);
@@ -330,35 +352,55 @@ static int run(struct agent *agent, struct error *error)
     do
         result = open_and_record(agent, error);
     while (!result && agent->records_anew && !*agent->options->stop);
+    agent->next_spool_look = 0;
+    look_at_spool(agent, clock_ns(CLOCK_MONOTONIC)); /* triggers keep the last recording */
     services_end(&agent->services);
+    return result;
+}
+
+static int lock_and_run(struct agent *agent, struct error *error)
+{
+    int lock = spool_open(agent->options->config->spool.directory, error), result;
+
+    if (lock < 0)
+        return -1;
+    result = run(agent, error);
+    close(lock);
     return result;
 }
 
 int agent_run(const struct agent_options *options, struct error *error)
 {
-    const char *directory = options->config->spool.directory;
     struct agent agent = {
         .options = options,
         .reports = *options->reports,
         .status = agent_status_new(error),
         .recorder.reports = &agent.reports,
     };
-    int lock = -1, result;
+    int result = -1;
 
     agent.reports.context = &agent;
     agent.reports.progress = step;
     agent.reports.wrote = note_wrote;
-    agent.services = (struct services){.directory = directory,
+    agent.services = (struct services){.directory = options->config->spool.directory,
                                        .status = agent.status,
                                        .warn = options->reports->warn,
                                        .log_file = options->reports->log_file};
-    result = agent.status ? lock = spool_open(directory, error) : -1;
-    if (lock >= 0) {
-        result = run(&agent, error);
-        close(lock);
+    agent.triggers =
+        (struct agent_triggers){.spool = options->config->spool.directory,
+                                .counts = agent.status ? &agent.status->triggers : NULL,
+                                .warn = options->reports->warn,
+                                .say = options->say};
+    if (agent.status)
+        agent.roster = roster_new(&agent.services.roster, error);
+    if (agent.roster) {
+        result = lock_and_run(&agent, error);
+        close(agent.services.roster);
     }
+    roster_free(agent.roster);
     agent_status_free(agent.status);
     agent_rules_free(&agent.rules);
+    agent_triggers_free(&agent.triggers);
     free(agent.events);
     return result < 0 ? -1 : 0;
 }

@@ -11,16 +11,19 @@
 #include <stdint.h>
 
 #include "agent/node_board.h"
+#include "agent/trigger_counts.h"
 #include "session/session.h"
 #include "util/error.h"
 
 enum { STATUS_SERVICES_MAX = 32 }; /* those of a configuration, and those of the one before */
-enum { STATUS_REFUSALS_MAX = 64, STATUS_REASON_ROOM = 240 };
+enum { STATUS_REFUSALS_MAX = 512, STATUS_NODE_ROOM = 264, STATUS_REASON_ROOM = 240 };
 
 /* A VM that runs and is not profiled. */
 struct refusal_status {
     uint64_t pid;
-    char reason[STATUS_REASON_ROOM]; /* not clean text (util/utf8.h); cut if it is longer */
+    /* Not clean texts (util/utf8.h), which are cut if they are longer. */
+    char node[STATUS_NODE_ROOM]; /* "" if it is not known */
+    char reason[STATUS_REASON_ROOM];
 };
 
 /* The first ones of them. One process writes them, so what is read may be of two lists: `version`
@@ -61,6 +64,7 @@ struct agent_status {
     struct service_status services[STATUS_SERVICES_MAX];
     struct refusals_status refusals;
     struct node_board nodes_board;
+    struct trigger_counts triggers;
 };
 
 /* Write the list. The first STATUS_REFUSALS_MAX of `count` are kept. */

@@ -3,58 +3,72 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static bool is_called(const struct board_node *node, const char *who)
+static bool is_called(const struct roster_vm *vm, const char *who)
 {
-    const char *name = node->labels[BOARD_LABEL_NODE];
     size_t size = strlen(who);
-    char pid[16];
 
-    if (!size || !strcmp(name, who) || (!strncmp(name, who, size) && name[size] == '@'))
-        return true;
-    snprintf(pid, sizeof(pid), "%d", (int)node->pid);
-    return !strcmp(pid, who);
+    return !size || !strcmp(vm->node, who) ||
+           (!strncmp(vm->node, who, size) && vm->node[size] == '@');
 }
 
 /* "shop@web-1 (12), till@web-1 (13)" */
-static void list(char *text, size_t size, const struct board_node *nodes, size_t count,
+static void list(char *text, size_t size, const struct roster_vm *vms, size_t count,
                  const char *who)
 {
     size_t used = 0;
 
     text[0] = '\0';
-    for (size_t i = 0; i < count && used < size; i++) {
-        const char *name = nodes[i].labels[BOARD_LABEL_NODE];
-
-        if (is_called(&nodes[i], who))
+    for (size_t i = 0; i < count && used < size; i++)
+        if (is_called(&vms[i], who))
             used += (size_t)snprintf(text + used, size - used, "%s%s (%d)", used ? ", " : "",
-                                     *name ? name : "no name", (int)nodes[i].pid);
-    }
+                                     *vms[i].node ? vms[i].node : "no name", (int)vms[i].pid);
 }
 
-int dump_node_find(const struct node_board *board, const char *who, struct dump_node *ret_node,
-                   struct error *error)
+/* A name can look like a pid, so the pid counts first. */
+static const struct roster_vm *with_pid(const struct roster_vm *vms, size_t count, const char *who)
 {
-    size_t count, found = 0;
-    struct board_node *nodes = node_board_read(board, &count);
-    char all[300];
+    char pid[16];
 
     for (size_t i = 0; i < count; i++) {
-        if (!is_called(&nodes[i], who))
-            continue;
-        found++;
-        *ret_node = (struct dump_node){nodes[i].pid, nodes[i].identity};
+        snprintf(pid, sizeof(pid), "%d", (int)vms[i].pid);
+        if (!strcmp(pid, who))
+            return &vms[i];
     }
-    list(all, sizeof(all), nodes, count, found ? who : "");
-    free(nodes);
+    return NULL;
+}
+
+/* Return how many VMs are called that. *ret_vm is one of them. */
+static size_t count_called(const struct roster_vm *vms, size_t count, const char *who,
+                           const struct roster_vm **ret_vm)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_called(&vms[i], who))
+            continue;
+        *ret_vm = &vms[i];
+        found++;
+    }
+    return found;
+}
+
+const struct roster_vm *dump_node_find(const struct roster_vm *vms, size_t count, const char *who,
+                                       struct error *error)
+{
+    const struct roster_vm *vm = with_pid(vms, count, who);
+    size_t found = vm ? 1 : count_called(vms, count, who, &vm);
+    char all[300];
+
     if (found == 1)
-        return 0;
+        return vm;
+    list(all, sizeof(all), vms, count, found ? who : "");
     if (!count)
-        return error_set(error, ERROR_NO_PROCESS, "no VM is recorded now");
-    if (!found)
-        return error_set(error, ERROR_NO_PROCESS, "no node is '%.100s', the nodes are: %s", who,
-                         all);
-    return error_set(error, ERROR_USAGE, "name one of %zu VMs, by its pid: %s", found, all);
+        error_set(error, ERROR_NO_PROCESS, "no VM is recorded now");
+    else if (!found)
+        error_set(error, ERROR_NO_PROCESS, "no node is '%.100s', the nodes are: %s", who, all);
+    else
+        error_set(error, ERROR_USAGE, "name one of %zu VMs, by its pid: %s", found, all);
+    return NULL;
 }

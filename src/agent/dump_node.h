@@ -2,20 +2,13 @@
 /* Which VM a dump is requested of. */
 #pragma once
 
-#include <sys/types.h>
+#include <stddef.h>
 
-#include "agent/node_board.h"
-#include "os/process.h"
+#include "agent/roster.h"
 #include "util/error.h"
 
-enum { DUMP_NODE_ROOM = 512 };
-
-struct dump_node {
-    pid_t pid;
-    struct process_identity identity;
-};
-
-/* Find the one VM that `who` is: its name, with or without its host, or its pid; "": the only VM.
- * ERROR_NO_PROCESS: there is none. ERROR_USAGE: there are several, which the error lists. */
-int dump_node_find(const struct node_board *board, const char *who, struct dump_node *ret_node,
-                   struct error *error);
+/* Return the one VM of `count` that `who` is: its pid, or its name with or without its host; "":
+ * the only VM. NULL with error: ERROR_NO_PROCESS if there is none, ERROR_USAGE if there are
+ * several, which the error lists. */
+const struct roster_vm *dump_node_find(const struct roster_vm *vms, size_t count, const char *who,
+                                       struct error *error);

@@ -26,18 +26,30 @@
 enum {
     CPU_SECONDS = 20, /* that a dump may take, */
     SECONDS = 40,     /* and by the clock */
-    FILE_BYTES = 256 << 20,
-    REAP_MS = 50, /* between two looks at children */
+    NICE = 10,        /* the VM's own threads come first */
+    REAP_MS = 50,     /* between two looks at children */
     /* A child takes a moment to end when its dump is answered. */
     MOMENT_LOOKS = 20,
     MOMENT_LOOK_US = 10000,
+    NODE_ROOM = 512,
 };
 
 /* Of address space that a dump may take: some 1,000,000 processes. */
 static const uint64_t MEMORY = 1 << 30;
 
+/* A dump takes at most this part of the memory of the agent's control group, and its file half as
+ * much: two dumps do not make the kernel kill the agent. */
+enum { GROUP_SHARE = 4 };
+
+static uint64_t memory_of_dump(void)
+{
+    uint64_t share = own_limits_group_memory() / GROUP_SHARE;
+
+    return share < MEMORY ? share : MEMORY;
+}
+
 struct dump_order {
-    char node[DUMP_NODE_ROOM]; /* "": the only VM */
+    char node[NODE_ROOM]; /* "": the only VM */
     bool as_json;
 };
 
@@ -88,58 +100,73 @@ static bool receive_with(int socket, void *data, size_t size, int *ret_fd)
 
 /* ---- the child ---- */
 
-static int write_dump(struct vm *vm, bool as_json, FILE *file, struct error *error)
+static int write_dump(struct vm *vm, bool as_json, int out, struct error *error)
 {
     const struct dump_request request = {.sections = DUMP_ALL};
     struct profile *profile = profile_new();
     struct dump dump = {0};
     struct error unsampled; /* processes that run have no stack then, as the dump shows */
+    FILE *file = fdopen(out, "w");
+    bool failed;
 
     if (dump_take(vm, &request, profile, &dump, &unsampled, error))
         return -1;
-    (as_json ? dump_write_json : dump_write_text)(file, &dump);
-    return fclose(file)
-               ? error_set(error, ERROR_FAILED, "the dump can't be written: %s", strerror(errno))
-               : 0;
+    if (file)
+        (as_json ? dump_write_json : dump_write_text)(file, &dump);
+    failed = !file || fflush(file) || ferror(file);
+    return failed ? error_set(error, ERROR_FAILED, "the dump can't be written: %s", strerror(errno))
+                  : 0;
 }
 
-static int take(const struct agent_status *status, const struct dump_order *request, int out,
+static int take(const struct dumper_options *options, const struct dump_order *order, int out,
                 struct error *error)
 {
-    struct dump_node node;
+    size_t count;
+    struct roster_vm *vms = roster_read(options->roster, &count, error);
+    const struct roster_vm *found = vms ? dump_node_find(vms, count, order->node, error) : NULL;
     struct vm *vm;
 
-    if (dump_node_find(&status->nodes_board, request->node, &node, error))
+    if (!found)
         return -1;
-    vm = vm_open_now(node.pid, 0, error);
+    vm = vm_open_now(found->pid, 0, error);
     if (!vm)
-        return error_prefix(error, "process %d", (int)node.pid);
-    if (!process_is(node.pid, &node.identity))
-        return error_set(error, ERROR_NO_PROCESS, "process %d has ended", (int)node.pid);
-    return write_dump(vm, request->as_json, fdopen(dup(out), "w"), error);
+        return error_prefix(error, "process %d", (int)found->pid);
+    if (!process_is(found->pid, &found->identity))
+        return error_set(error, ERROR_NO_PROCESS, "process %d has ended", (int)found->pid);
+    return write_dump(vm, order->as_json, out, error);
+}
+
+static void limit_child(void)
+{
+    uint64_t memory = memory_of_dump();
+
+    signal(SIGXFSZ, SIG_IGN); /* an error of writing */
+    alarm(SECONDS);
+    setpriority(PRIO_PROCESS, 0, NICE);
+    own_limits_set(RLIMIT_FSIZE, memory / 2);
+    own_limits_set(RLIMIT_CPU, CPU_SECONDS);
+    own_limits_set_room(memory);
 }
 
 /* The process ends with all that it has. What takes too long is ended by SIGALRM or SIGXCPU, and
  * the end of the connection says so. */
-static void run_child(const struct dumper_options *options, const struct dump_order *request,
-                      int connection)
+static void run_child(const struct dumper_options *options, const struct dump_order *order,
+                      pid_t parent, int connection)
 {
-    int kept[] = {connection, STDERR_FILENO, options->log_file};
+    int kept[] = {connection, options->roster, STDERR_FILENO, options->log_file};
     struct dump_reply reply = {.code = 0};
     struct error error;
     int out;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    child_begin("beamflame-dump", kept, options->log_file >= 0 ? 3 : 2);
-    signal(SIGXFSZ, SIG_IGN); /* an error of writing */
-    alarm(SECONDS);
-    own_limits_set(RLIMIT_FSIZE, FILE_BYTES);
-    own_limits_set(RLIMIT_CPU, CPU_SECONDS);
-    own_limits_set_room(MEMORY);
+    if (getppid() != parent)
+        _exit(0); /* it ended before */
+    child_begin("beamflame-dump", kept, options->log_file >= 0 ? 4 : 3);
+    limit_child();
     out = memfd_create("dump", MFD_CLOEXEC);
     if (out < 0)
         error_set(&error, ERROR_FAILED, "no file in memory can be made: %s", strerror(errno));
-    if (out < 0 || child_check_room(&error) || take(options->status, request, out, &error)) {
+    if (out < 0 || child_check_room(&error) || take(options, order, out, &error)) {
         reply.code = (int)error.code;
         snprintf(reply.text, sizeof(reply.text), "%s", error.text);
     }
@@ -191,21 +218,21 @@ static void refuse(int connection, bool is_busy, const char *why)
 
 static void take_request(struct dumper *dumper)
 {
-    struct dump_order request;
+    struct dump_order order;
     int connection, place;
-    pid_t pid;
+    pid_t own = getpid(), pid;
 
-    if (!receive_with(dumper->options->channel, &request, sizeof(request), &connection) ||
+    if (!receive_with(dumper->options->channel, &order, sizeof(order), &connection) ||
         connection < 0)
         return;
-    request.node[sizeof(request.node) - 1] = '\0';
+    order.node[sizeof(order.node) - 1] = '\0';
     place = find_place(dumper);
     if (place == DUMPS_AT_ONCE) {
         refuse(connection, true, "other dumps are being taken: try again");
     } else {
         pid = fork();
         if (pid == 0)
-            run_child(dumper->options, &request, connection);
+            run_child(dumper->options, &order, own, connection);
         if (pid < 0)
             refuse(connection, false, "can't start a process: " CHILD_ADVICE);
         dumper->children[place] = pid < 0 ? 0 : pid;
@@ -235,12 +262,13 @@ int dumper_start(struct worker *worker, const struct dumper_options *options, st
 {
     struct dumper_options own = *options;
 
-    return worker_start(worker,
-                        &(struct worker_job){.name = "beamflame-dumps",
-                                             .run = run,
-                                             .context = &own,
-                                             .kept = {options->channel, options->log_file, -1, -1}},
-                        error);
+    return worker_start(
+        worker,
+        &(struct worker_job){.name = "beamflame-dumps",
+                             .run = run,
+                             .context = &own,
+                             .kept = {options->channel, options->roster, options->log_file, -1}},
+        error);
 }
 
 /* ---- requests ---- */
@@ -257,8 +285,8 @@ static int await(int connection, bool *ret_busy, struct error *error)
     if (ready <= 0 || !receive_with(connection, &reply, sizeof(reply), &fd))
         return error_set(error, ERROR_FAILED,
                          "the process that took the dump has ended: it may take %d s, %d s of CPU "
-                         "time, and %d MB",
-                         SECONDS, CPU_SECONDS, (int)(MEMORY >> 20));
+                         "time, and %d MB or 1/%d of the memory of the agent's control group",
+                         SECONDS, CPU_SECONDS, (int)(MEMORY >> 20), GROUP_SHARE);
     *ret_busy = reply.is_busy;
     if (reply.code == 0 && fd >= 0)
         return fd;
@@ -270,17 +298,17 @@ static int await(int connection, bool *ret_busy, struct error *error)
 
 int dumper_request(int channel, const char *node, bool as_json, bool *ret_busy, struct error *error)
 {
-    struct dump_order request = {.as_json = as_json};
+    struct dump_order order = {.as_json = as_json};
     int ends[2], fd = -1;
     bool sent;
 
     *ret_busy = false;
-    if (node && strlen(node) >= sizeof(request.node))
+    if (node && strlen(node) >= sizeof(order.node))
         return error_set(error, ERROR_NO_PROCESS, "no VM has so long a name");
-    snprintf(request.node, sizeof(request.node), "%s", node ? node : "");
+    snprintf(order.node, sizeof(order.node), "%s", node ? node : "");
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
         return error_set(error, ERROR_FAILED, "no socket can be made: %s", strerror(errno));
-    sent = send_with(channel, &request, sizeof(request), ends[1]);
+    sent = send_with(channel, &order, sizeof(order), ends[1]);
     close(ends[1]);
     if (sent)
         fd = await(ends[0], ret_busy, error);

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 
-#include "agent/agent_status.h"
 #include "agent/worker.h"
 #include "util/error.h"
 
@@ -22,9 +21,9 @@ enum { DUMPS_AT_ONCE = 2 };
 int dumper_open_channel(int ret_ends[2], struct error *error);
 
 struct dumper_options {
-    const struct agent_status *status; /* which VMs there are */
-    int channel;                       /* the second end */
-    int log_file;                      /* -1: none */
+    int roster;   /* the file of the VMs that are recorded (agent/roster.h) */
+    int channel;  /* the second end */
+    int log_file; /* -1: none */
 };
 
 int dumper_start(struct worker *worker, const struct dumper_options *options, struct error *error);

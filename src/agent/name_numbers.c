@@ -18,7 +18,8 @@
 /* Lines that do not count any more are left out of the file when they are most of it. */
 enum { LINES_ALWAYS = 100 };
 
-static const off_t FILE_MOST = 1 << 30; /* bytes */
+/* Senders have few rights, and may write to these files. 100,000 lines have less. */
+static const off_t FILE_MOST = 16 << 20; /* bytes */
 
 struct name_numbers {
     char *path;
@@ -26,7 +27,7 @@ struct name_numbers {
     size_t *of; /* by the id of the name */
     size_t room;
     uint64_t lines;    /* of the file */
-    bool must_rewrite; /* its end is not that of a line */
+    bool must_rewrite; /* its end is not that of a line, or it is not read */
 };
 
 static void set(struct name_numbers *numbers, const char *name, size_t size, size_t number)
@@ -76,8 +77,10 @@ static void read_file(struct name_numbers *numbers, int fd)
     struct stat status;
     char *text;
 
-    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_MOST)
+    if (fstat(fd, &status) || !S_ISREG(status.st_mode) || status.st_size > FILE_MOST) {
+        numbers->must_rewrite = true;
         return;
+    }
     text = xcalloc(1, (size_t)status.st_size + 1);
     files_read_at(fd, 0, text, (size_t)status.st_size);
     parse(numbers, text);

@@ -17,13 +17,7 @@ enum { TRIES = 1000 }; /* of reading while the board is written, which takes les
 const char *const node_board_labels[BOARD_LABELS] = {"node", "service_name", "namespace",
                                                      "pod",  "container",    "copy"};
 
-enum {
-    LABEL_SERVICE = BOARD_LABEL_NODE + 1,
-    LABEL_NAMESPACE,
-    LABEL_POD,
-    LABEL_CONTAINER,
-    LABEL_COPY
-};
+enum { LABEL_NODE, LABEL_SERVICE, LABEL_NAMESPACE, LABEL_POD, LABEL_CONTAINER, LABEL_COPY };
 
 /* ---- writing ---- */
 
@@ -46,7 +40,7 @@ static void put_labels(struct board_node *node, const struct target *target,
     const char *attributes = profile_text(profile, entry->attributes);
     char *service = wire_service_name(profile, entry);
 
-    utf8_copy(node->labels[BOARD_LABEL_NODE], BOARD_TEXT, wire_node_has_name(name) ? name : "");
+    utf8_copy(node->labels[LABEL_NODE], BOARD_TEXT, wire_node_has_name(name) ? name : "");
     utf8_copy(node->labels[LABEL_SERVICE], BOARD_TEXT, service);
     put_attribute(node, LABEL_NAMESPACE, attributes, "k8s.namespace.name");
     put_attribute(node, LABEL_POD, attributes, "k8s.pod.name");
@@ -107,18 +101,15 @@ void node_board_write(struct node_board *board, const struct targets *targets,
             continue;
         put_labels(&nodes[count], target, profile);
         nodes[count].pid = target->vm->pid;
-        nodes[count].identity = target->vm->identity;
         nodes[count].numbers = *node_meter_numbers(target->meter);
         written[count] = (struct written){target, &nodes[count]};
         count++;
     }
     put_copies(written, count);
-    atomic_fetch_add(&board->version, 1);
-    atomic_thread_fence(memory_order_seq_cst);
+    seqlock_write_begin(&board->lock);
     memcpy(board->of, nodes, count * sizeof(*nodes));
     board->count = count;
-    atomic_thread_fence(memory_order_seq_cst);
-    atomic_fetch_add(&board->version, 1);
+    seqlock_write_end(&board->lock);
     free(written);
     free(nodes);
 }
@@ -130,14 +121,14 @@ struct board_node *node_board_read(const struct node_board *board, size_t *count
     struct board_node *nodes = xcalloc(BOARD_NODES_MAX, sizeof(*nodes));
 
     for (int i = 0; i < TRIES; i++, sched_yield()) {
-        uint64_t version = board->version;
+        uint64_t version, all;
 
-        *count = board->count;
-        if (version % 2 || *count > BOARD_NODES_MAX)
+        if (!seqlock_read_begin(&board->lock, &version))
             continue;
+        all = board->count;
+        *count = all < BOARD_NODES_MAX ? all : BOARD_NODES_MAX;
         memcpy(nodes, board->of, *count * sizeof(*nodes));
-        atomic_thread_fence(memory_order_seq_cst);
-        if (board->version == version)
+        if (seqlock_read_end(&board->lock, version))
             return nodes;
     }
     *count = 0;

@@ -5,19 +5,17 @@
  */
 #pragma once
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
-#include "os/process.h"
 #include "profile/profile.h"
 #include "session/node_numbers.h"
 #include "session/targets.h"
+#include "util/seqlock.h"
 
 enum { BOARD_NODES_MAX = 1024, BOARD_LABELS = 6, BOARD_TEXT = 256 };
-
-enum { BOARD_LABEL_NODE }; /* the first one */
 
 /* Names of labels, in the order of struct board_node. */
 extern const char *const node_board_labels[BOARD_LABELS];
@@ -25,14 +23,13 @@ extern const char *const node_board_labels[BOARD_LABELS];
 struct board_node {
     char labels[BOARD_LABELS][BOARD_TEXT]; /* "" for none */
     char otp_release[16];
-    pid_t pid;
-    struct process_identity identity;
+    pid_t pid; /* to show it; dumps take that of the roster */
     struct node_numbers numbers;
 };
 
 /* All zero is empty. */
 struct node_board {
-    _Atomic uint64_t version; /* odd while it is written */
+    struct seqlock lock;
     _Atomic uint64_t count;
     struct board_node of[BOARD_NODES_MAX];
 };

@@ -19,6 +19,9 @@
  * twice these bytes, and Parca's are in base64. */
 enum { BYTES_MOST = 768 << 10, ROWS_MOST = 16000 };
 
+/* While a piece of a profile is made, all rows of the profile are in memory for it. */
+enum { PIECES_AT_ONCE = 4 };
+
 /* A profile that is made: of an event, and of a VM or of all. */
 struct part {
     event_id event;
@@ -98,7 +101,21 @@ static void request_part(struct writer *writer, struct part *part)
     };
 }
 
-/* Make the parts that are not made yet. */
+/* Request parts that are not made yet: whole ones, and some pieces of others. */
+static void request_parts(struct writer *writer)
+{
+    int pieces = 0;
+
+    writer->requests = xcalloc(writer->count + 1, sizeof(*writer->requests));
+    writer->request_count = 0;
+    for (size_t i = 0; i < writer->count; i++) {
+        struct part *part = &writer->parts[i];
+
+        if (!part->is_made && (part->is_whole || pieces++ < PIECES_AT_ONCE))
+            request_part(writer, part);
+    }
+}
+
 static int make_parts(struct writer *writer, struct error *error)
 {
     const struct output_settings settings = {
@@ -109,11 +126,7 @@ static int make_parts(struct writer *writer, struct error *error)
 
     if (!recording)
         return -1;
-    writer->requests = xcalloc(writer->count + 1, sizeof(*writer->requests));
-    writer->request_count = 0;
-    for (size_t i = 0; i < writer->count; i++)
-        if (!writer->parts[i].is_made)
-            request_part(writer, &writer->parts[i]);
+    request_parts(writer);
     result = output_write(recording, &settings, writer->requests, writer->request_count, &written,
                           error);
     recording_close(recording);
@@ -152,8 +165,8 @@ static uint32_t rows_that_fit(uint32_t rows, uint32_t made, size_t size)
 }
 
 /* Keep a part that is small enough. Else add pieces of it that are to be made, with each of its
- * rows in one of them. Return true if it was divided. */
-static bool divide(struct writer *writer, struct part *part)
+ * rows in one of them. */
+static void divide(struct writer *writer, struct part *part)
 {
     const struct output_piece *piece = &part->piece;
     uint32_t rows = part->is_whole ? piece->rows : piece->most;
@@ -161,7 +174,7 @@ static bool divide(struct writer *writer, struct part *part)
 
     if (rows <= 1 || (part->size <= BYTES_MOST && rows <= ROWS_MOST)) {
         add_part(writer, part);
-        return false;
+        return;
     }
     free(part->data);
     for (uint32_t done = 0; done < rows; done += fit)
@@ -169,21 +182,23 @@ static bool divide(struct writer *writer, struct part *part)
                                         .target = part->target,
                                         .piece = {.first = piece->first + done,
                                                   .most = rows - done < fit ? rows - done : fit}});
-    return true;
 }
 
+/* Return true if parts are to be made. */
 static bool divide_all(struct writer *writer)
 {
     struct part *parts = writer->parts;
     size_t count = writer->count;
-    bool divided = false;
+    bool unmade = false;
 
     writer->parts = NULL;
     writer->count = 0;
     for (size_t i = 0; i < count; i++)
-        divided |= divide(writer, &parts[i]);
+        divide(writer, &parts[i]);
     free(parts);
-    return divided;
+    for (size_t i = 0; i < writer->count; i++)
+        unmade |= !writer->parts[i].is_made;
+    return unmade;
 }
 
 /* ---- id and labels ---- */

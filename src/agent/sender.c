@@ -17,9 +17,9 @@
 #include "agent/segment_profiles.h"
 #include "agent/name_numbers.h"
 #include "agent/spool.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "os/privileges.h"
-#include "push/push_backoff.h"
+#include "push/push_client.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -43,6 +43,8 @@ struct sender_state {
     struct push_backoff backoff;
     struct name_numbers *sent;
     struct spool_list spool;
+    struct spool_glance glance;
+    bool found;        /* the last list had recordings to send */
     int end_fd;        /* readable or closed: the end is near */
     uint64_t end_ns;   /* CLOCK_MONOTONIC; 0: not yet */
     bool hands_over;   /* another process continues: only the request that runs is finished */
@@ -325,8 +327,10 @@ static void send_recording(struct sender_state *state, const char *name)
 static bool send_waiting(struct sender_state *state)
 {
     struct error error;
-    bool found = false;
+    bool found = false, is_known = !state->found && !state->end_ns;
 
+    if (!spool_may_have_changed(state->options->directory, &state->glance) && is_known)
+        return false;
     if (spool_list(state->options->directory, &state->spool, &error)) {
         report_spool(state, error.text);
         return false;
@@ -341,6 +345,7 @@ static bool send_waiting(struct sender_state *state)
         pause_ms(state, 0);
     }
     spool_list_free(&state->spool);
+    state->found = found;
     return found;
 }
 

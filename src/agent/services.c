@@ -149,16 +149,17 @@ static void look_at_sender(struct services *services, struct service *service, u
 static void start_dumper(struct services *services)
 {
     struct error error;
-    int result = 0;
+    int result;
 
-    if (!services->dump_ends[1])
-        result = dumper_open_channel(services->dump_ends, &error);
-    if (!result)
-        result = dumper_start(&services->dumper,
-                              &(struct dumper_options){.status = services->status,
-                                                       .channel = services->dump_ends[1],
-                                                       .log_file = services->log_file},
-                              &error);
+    if (!services->dump_ends[1]) { /* HTTP is not answered */
+        services->dumper_failed = true;
+        return;
+    }
+    result = dumper_start(&services->dumper,
+                          &(struct dumper_options){.roster = services->roster,
+                                                   .channel = services->dump_ends[1],
+                                                   .log_file = services->log_file},
+                          &error);
     note_start(services, &services->dumper_failed, result, &error);
 }
 
@@ -182,17 +183,25 @@ static void look_at_dumper(struct services *services, uint64_t now)
 
 /* ---- HTTP ---- */
 
+static int start_server(struct services *services, const struct agent_config *config,
+                        struct error *error)
+{
+    if (!services->dump_ends[1] && dumper_open_channel(services->dump_ends, error))
+        return -1;
+    return http_server_start(&services->http,
+                             &(struct http_server_options){.config = config,
+                                                           .status = services->status,
+                                                           .warn = services->warn,
+                                                           .dumps = services->dump_ends[0],
+                                                           .log_file = services->log_file},
+                             error);
+}
+
 static void start_http(struct services *services, const struct agent_config *config)
 {
-    const struct http_server_options options = {.config = config,
-                                                .status = services->status,
-                                                .warn = services->warn,
-                                                .dumps = services->dump_ends[0],
-                                                .log_file = services->log_file};
     struct error error;
-    int result = http_server_start(&services->http, &options, &error);
 
-    note_start(services, &services->http_failed, result, &error);
+    note_start(services, &services->http_failed, start_server(services, config, &error), &error);
 }
 
 static void apply_http(struct services *services, const struct agent_config *config)
@@ -211,8 +220,8 @@ static void apply_http(struct services *services, const struct agent_config *con
     services->http_failed = false;
     if (!listen)
         return;
-    start_dumper(services);
     start_http(services, config);
+    start_dumper(services);
 }
 
 static void look_at_http(struct services *services, const struct agent_config *config, uint64_t now)

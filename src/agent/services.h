@@ -19,6 +19,7 @@ struct services {
     struct agent_status *status;
     void (*warn)(const char *format, ...) __attribute__((format(printf, 1, 2)));
     int log_file; /* descriptor of the file that gets the log; -1: none */
+    int roster;   /* the file of the VMs that are recorded (agent/roster.h) */
 
     struct service {
         struct push_service push; /* a copy */
@@ -39,7 +40,7 @@ struct services {
 };
 
 /* Start, restart and end processes, so that they are those of the configuration. A process whose
- * configuration is as before continues. `services` has its first four members at first. What can't
+ * configuration is as before continues. `services` has its first five members at first. What can't
  * be started is reported, and tried again later. */
 void services_apply(struct services *services, const struct agent_config *config);
 

@@ -15,6 +15,7 @@
 
 #include "agent/name_numbers.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/files.h"
 
 #define HEAD    "agent-"
@@ -23,6 +24,8 @@
 #define ORDER   ".order"
 
 enum { TIME_SIZE = 15 }; /* "20261124-101500" */
+
+static const uint64_t GLANCE_NS = 5000000000;
 
 static bool ends_in(const char *name, const char *tail)
 {
@@ -115,6 +118,15 @@ char *spool_recording_path(const char *directory)
 
 /* ---- the list ---- */
 
+/* The time in the name of a recording; 0 if it is none. */
+static time_t time_in(const char *name)
+{
+    struct tm utc = {0};
+    const char *time = name + strlen(name) - strlen(TAIL) - TIME_SIZE;
+
+    return strptime(time, "%Y%m%d-%H%M%S", &utc) ? timegm(&utc) : 0;
+}
+
 static void add(void *context, int directory, const char *name)
 {
     struct spool_list *list = context;
@@ -129,6 +141,8 @@ static void add(void *context, int directory, const char *name)
         .name = xstrdup(name),
         .bytes = (uint64_t)status.st_size,
         .age = (double)(now.tv_sec - status.st_mtim.tv_sec),
+        .began = time_in(name),
+        .ended = status.st_mtim.tv_sec,
     };
 }
 
@@ -147,8 +161,6 @@ static int by_order(const void *a, const void *b)
 
 static void put_in_order(struct spool_list *list, struct name_numbers *order)
 {
-    double age = 0;
-
     for (size_t i = 0; i < list->count; i++) {
         size_t place = name_numbers_get(order, list->of[i].name);
 
@@ -156,8 +168,21 @@ static void put_in_order(struct spool_list *list, struct name_numbers *order)
     }
     if (list->count)
         qsort(list->of, list->count, sizeof(*list->of), by_order);
-    for (size_t i = list->count; i-- > 0;)
-        age = list->of[i].age = fmax(age, list->of[i].age);
+}
+
+/* What comes later is not older. The clock may have been wrong when a recording was written: if it
+ * was far behind, the earlier recordings limit the age. If it was ahead, the age is that of the
+ * next one. */
+static void correct_ages(struct spool_list *list)
+{
+    double earlier = INFINITY, later = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (list->of[i].age >= 0)
+            earlier = list->of[i].age = fmin(earlier, list->of[i].age);
+    for (size_t i = list->count; i-- > 0; later = list->of[i].age)
+        if (list->of[i].age < 0)
+            list->of[i].age = later;
 }
 
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error)
@@ -169,8 +194,22 @@ int spool_list(const char *directory, struct spool_list *ret_list, struct error 
         return -1;
     order = name_numbers_open(directory, "spool", ORDER);
     put_in_order(ret_list, order);
+    correct_ages(ret_list);
     name_numbers_free(order);
     return 0;
+}
+
+bool spool_may_have_changed(const char *directory, struct spool_glance *glance)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    struct stat status = {0};
+
+    if (stat(directory, &status) == 0 && now - glance->time < GLANCE_NS &&
+        status.st_mtim.tv_sec == glance->changed.tv_sec &&
+        status.st_mtim.tv_nsec == glance->changed.tv_nsec)
+        return false;
+    *glance = (struct spool_glance){status.st_mtim, now};
+    return true;
 }
 
 void spool_note_order(const char *directory)

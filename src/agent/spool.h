@@ -13,8 +13,10 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "util/error.h"
 
@@ -34,12 +36,23 @@ struct spool_list {
         char *name;
         size_t place; /* in the order; SIZE_MAX: it has come since spool_note_order() */
         uint64_t bytes;
-        double age; /* seconds since it was complete */
+        double age;          /* seconds since it was complete */
+        time_t began, ended; /* since 1970, as the clock was then */
     } * of;
     size_t count;
 };
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error);
 void spool_list_free(struct spool_list *list);
+
+/* When the directory was looked at. All zero: never. */
+struct spool_glance {
+    struct timespec changed; /* the last change of the directory */
+    uint64_t time;           /* CLOCK_MONOTONIC */
+};
+/* Return false if no recording has come or gone since the last call that returned true. Two changes
+ * can have the same time, and what services have can change without one of the directory. So it is
+ * true again after 5 s at most. */
+bool spool_may_have_changed(const char *directory, struct spool_glance *glance);
 
 /* Note the order of recordings that have come, for later and for other processes. It is called some
  * times in the time of a recording. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "os/child.h"
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "os/own_limits.h"
 #include "os/privileges.h"
 #include "util/alloc.h"

@@ -17,3 +17,10 @@ int allocators_read(struct vm *vm, struct allocators *ret, struct error *error);
  * each element leads to an instance that has the element's number. */
 enum { ALLOCATORS_BYTES = (ERTS_ALC_A_COUNT + 1) * 24 };
 bool allocators_are(struct memory *memory, const struct layout *layout, const uint8_t *bytes);
+
+/* ---- node_memory.c ---- */
+
+/* Reads where the memory of a VM is, and how full its tables are. */
+
+/* What can't be read is unknown. */
+void node_memory_read(struct vm *vm, struct memory_use *ret);

@@ -3,9 +3,11 @@
  * disappears. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "beam/vm.h"
+#include "wire.h"
 
 struct atoms;
 
@@ -30,3 +32,21 @@ bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_
  * quotes them. Writes at most size-1 bytes and a NUL. */
 void atom_mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,
                      size_t size);
+
+/* ---- trace_atoms.c ---- */
+
+/*
+ * The atoms by which OpenTelemetry keeps the current span in process dictionaries (bpf/trace.h). A
+ * VM has them once it has loaded opentelemetry_api. An atom never changes or disappears, so this
+ * module looks at each atom once.
+ */
+
+/* All zero at first. */
+struct trace_atoms {
+    uint64_t seen;                /* atoms that were looked at */
+    struct wire_trace_atoms wire; /* those that were found; the others are 0 */
+};
+
+/* Look at atoms that are new since the last look, at most at 65,536 of them. True once all three
+ * are found. */
+bool trace_atoms_look(const struct vm *vm, struct trace_atoms *atoms);

@@ -16,7 +16,7 @@
  *   log               #log{status, name, ...}.
  *                     disk_log.erl 25.2.3:950, disk_log.hrl 25.2.3:149
  */
-#include "beam/dictionary_names.h"
+#include "beam/process_info.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/ets_table.h"
+#include "beam/ets_tables.h"
 
 #include <string.h>
 #include <time.h>

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "beam/ets_table.h"
 #include "util/alloc.h"
 
 enum {

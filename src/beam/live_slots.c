@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/live_slots.h"
+#include "beam/process_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/process_table.h"
 #include "util/alloc.h"
 
 enum {
@@ -55,7 +54,6 @@ struct live_slots *live_slots_new(struct vm *vm, const struct pid_encoding *enco
 
     live->vm = vm;
     live->encoding = encoding;
-    live->ahead = AHEAD_LEAST;
     return live;
 }
 
@@ -107,29 +105,59 @@ static uint64_t place_of(const struct data_queue *queue, uint32_t position)
            (position >> queue->cli_shift & queue->cli_mask);
 }
 
-/* Read the data that the next processes will get. Data that can't be read count as invalid. */
-static void read_ahead(struct live_slots *live, const struct data_queue *queue)
+/* Return the number of data to read in advance: twice as many as processes were started since the
+ * last look. */
+static uint32_t plan_ahead(uint32_t started)
+{
+    uint64_t wanted = 2 * (uint64_t)started;
+
+    return wanted < AHEAD_LEAST ? AHEAD_LEAST : wanted > AHEAD_MOST ? AHEAD_MOST : (uint32_t)wanted;
+}
+
+/* Read data of the queue that were not read yet. Data that can't be read count as invalid. */
+static void read_data(struct live_slots *live, const struct data_queue *queue,
+                      const uint32_t *places, size_t count)
 {
     size_t size = live->encoding->wide ? sizeof(uint64_t) : sizeof(uint32_t);
     struct memory_span spans[BATCH];
 
+    for (size_t i = 0; i < count; i++) {
+        live->data[places[i]] = 0;
+        spans[i] = (struct memory_span){
+            .address = queue->data + place_of(queue, queue->last + 1 + places[i]) * size,
+            .buffer = &live->data[places[i]],
+            .size = size,
+        };
+    }
+    memory_read_spans(live->vm->memory, spans, count);
+    for (size_t i = 0; i < count; i++)
+        if (!spans[i].is_read)
+            live->data[places[i]] = live->invalid;
+}
+
+/* Know the data that the next processes will get. Valid data stay in their place of the queue until
+ * a process takes them, so only the others are read. */
+static void read_ahead(struct live_slots *live, const struct data_queue *queue)
+{
+    uint32_t started = queue->last - live->last, places[BATCH];
+    uint32_t kept = started < live->ahead ? live->ahead - started : 0;
+    size_t count = 0;
+
+    if (kept)
+        memmove(live->data, live->data + started, kept * sizeof(*live->data));
     live->last = queue->last;
     live->invalid = queue->invalid;
-    memset(live->data, 0, live->ahead * sizeof(*live->data));
-    for (uint32_t at = 0; at < live->ahead; at += BATCH) {
-        uint32_t some = live->ahead - at < BATCH ? live->ahead - at : BATCH;
-
-        for (uint32_t i = 0; i < some; i++)
-            spans[i] = (struct memory_span){
-                .address = queue->data + place_of(queue, queue->last + 1 + at + i) * size,
-                .buffer = &live->data[at + i],
-                .size = size,
-            };
-        memory_read_spans(live->vm->memory, spans, some);
-        for (uint32_t i = 0; i < some; i++)
-            if (!spans[i].is_read)
-                live->data[at + i] = live->invalid;
+    live->ahead = plan_ahead(started);
+    for (uint32_t i = 0; i < live->ahead; i++) {
+        if (i < kept && live->data[i] != live->invalid)
+            continue;
+        places[count++] = i;
+        if (count == BATCH) {
+            read_data(live, queue, places, count);
+            count = 0;
+        }
     }
+    read_data(live, queue, places, count);
 }
 
 /* Add the slots of the data that have left the queue since the last look. False if not all of these
@@ -146,16 +174,6 @@ static bool add_started(struct live_slots *live, const struct data_queue *queue)
         add(live, pid_encoding_index_of_data(live->encoding, live->data[i]), true);
     }
     return true;
-}
-
-/* Read twice as many data in advance as processes were started since the last look. */
-static void plan_ahead(struct live_slots *live, uint32_t started)
-{
-    uint64_t wanted = 2 * (uint64_t)started;
-
-    live->ahead = wanted < AHEAD_LEAST  ? AHEAD_LEAST
-                  : wanted > AHEAD_MOST ? AHEAD_MOST
-                                        : (uint32_t)wanted;
 }
 
 /* ---- looks ---- */
@@ -252,10 +270,8 @@ int live_slots_each(struct live_slots *live, ptab_visit visit, void *context, st
     bool has_queue = read_queue(live->vm, &queue);
     bool is_known = has_queue && live->looks && add_started(live, &queue);
 
-    if (has_queue) {
-        plan_ahead(live, queue.last - live->last);
+    if (has_queue)
         read_ahead(live, &queue);
-    }
     if (!is_known)
         return look_at_all(live, has_queue, visit, context, error);
     live->looks--;

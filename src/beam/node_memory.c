@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/node_memory.h"
-
 #include "beam/allocators.h"
+
 #include "os/process.h"
 #include "vm_constants.h"
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "beam/dictionary_names.h"
 #include "beam/process_table.h"
 #include "beam/term.h"
 #include "beam/vm.h"

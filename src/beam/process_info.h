@@ -17,6 +17,7 @@
 #include "beam/name_keys.h"
 #include "beam/pid_encoding.h"
 #include "beam/vm.h"
+#include "native/memory.h"
 #include "profile/profile.h"
 
 enum { ANCESTORS_MAX = 32 };
@@ -25,7 +26,7 @@ struct process_info {
     uint64_t id;            /* pid term */
     char pid[48];           /* "<0.85.0>" */
     char name[260];         /* registered name, "" if none */
-    char label[260];        /* beam/dictionary_names.h; "" if none */
+    char label[260];        /* below; "" if none */
     bool label_is_detail;   /* as in struct process_entry */
     char initial_call[600]; /* "mod:fun/2", "" if unknown */
     uint64_t parent;        /* pid term of the local process that spawned it, 0 if none */
@@ -69,3 +70,32 @@ bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *
 bool process_info_application(struct vm *vm, struct atoms *atoms,
                               const struct pid_encoding *encoding, uint64_t leader, char *name,
                               size_t size);
+
+/* ---- dictionary_names.c ---- */
+
+/*
+ * The label of a process: the best that its dictionary has.
+ *
+ *      1. the keys that the user has named, in their order (beam/name_keys.h)
+ *      2. `$process_label`
+ *      3. keys of known software
+ */
+
+struct dictionary_names {
+    struct vm *vm;
+    struct atoms *atoms;
+    const struct pid_encoding *encoding;
+    struct read_cache *cache;
+    const struct name_keys *keys; /* NULL: none */
+    struct process_info *info;    /* its label is filled */
+    uint32_t tried;               /* bits of kinds of keys: each is read once */
+    uint32_t best;                /* the kind of the label */
+};
+
+/* Set `best`, and no label. The other fields are the caller's. */
+void dictionary_names_begin(struct dictionary_names *names);
+
+/* Take an entry of the dictionary, with the text of its key, an atom. */
+void dictionary_names_visit(struct dictionary_names *names, const char *key, uint64_t value);
+/* The same of an entry whose key is no atom. */
+void dictionary_names_visit_other(struct dictionary_names *names, uint64_t key, uint64_t value);

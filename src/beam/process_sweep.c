@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "beam/gdb_jit.h"
-#include "beam/live_slots.h"
 #include "beam/process_info.h"
 #include "beam/process_table.h"
 #include "beam/term.h"

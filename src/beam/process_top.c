@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/process_top.h"
+#include "beam/process_sweep.h"
 
 #include <stdbool.h>
 #include <stdint.h>

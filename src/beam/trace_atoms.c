@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "beam/trace_atoms.h"
+#include "beam/atom.h"
 
 #include <string.h>
 
-#include "beam/atom.h"
 #include "native/memory.h"
 #include "vm_constants.h"
 

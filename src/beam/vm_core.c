@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "beam/vm_internal.h"
-#include "native/core_process.h"
+#include "native/core_file.h"
 #include "native/elf_file.h"
 #include "os/patience.h"
 #include "os/patient_file.h"

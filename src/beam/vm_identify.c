@@ -12,8 +12,8 @@
 #include "os/capabilities.h"
 #include "os/child.h"
 #include "os/patience.h"
+#include "os/patient_open.h"
 #include "os/process.h"
-#include "os/silent_servers.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

@@ -92,3 +92,62 @@ struct budget_status {
     uint64_t cut;     /* windows closed early because the cost had jumped */
 };
 struct budget_status budget_status(const struct budget *budget, unsigned group);
+
+/* ---- cost_factor.c ---- */
+
+/*
+ * The factor between the true and the estimated cost of hits.
+ *
+ * The estimate of a hit is that of a trap in a short loop, plus the run time of the BPF program. In
+ * the target, a hit also evicts caches and translations of the code around it. That costs nearly
+ * nothing where hits follow each other, and as much as the hit itself in code with a large working
+ * set. It shows in the work that the target does. Each interval has its CPU time, the work done in
+ * it (in any unit that probes do not change) and the estimated cost of its hits. The least squares
+ * of
+ *
+ *  work = speed * (CPU time - factor * cost)
+ *
+ * over intervals with many hits and with few give speed and factor. Until then, and where work is
+ * not known, the factor is between those that were measured (docs/measurements.md).
+ */
+
+struct cost_factor {
+    double intervals;       /* with weights: older intervals count less */
+    double cpu, cost, work; /* sums */
+    /* Sums of products, each divided by the CPU time of its interval, because the variance of work
+     * grows with that time. */
+    double cost_cost, work_cost, work_work;
+};
+
+/* Add an interval: the CPU time of the target and the estimated cost, in ns. An interval without
+ * work is ignored. */
+void cost_factor_add(struct cost_factor *factor, double cpu_ns, double work, double cost_ns);
+
+/* The factor, between 1 and 10. */
+double cost_factor_get(const struct cost_factor *factor);
+
+/* ---- host_budget.c ---- */
+
+/*
+ * The budget of a host: the CPU time that this program and the probes in all VMs may take together.
+ * If the VMs' own budgets exceed what this program leaves for probes, all are scaled by the same
+ * factor. This module only computes; the caller passes the time.
+ */
+
+struct host_budget;
+
+/* `part`: of one CPU: 0.01. `own_cpu_ns`: CPU time that this program has used until now. */
+struct host_budget *host_budget_new(double part, uint64_t now, uint64_t own_cpu_ns);
+void host_budget_free(struct host_budget *host);
+
+/* Add a VM. Return its number. */
+unsigned host_budget_join(struct host_budget *host);
+void host_budget_leave(struct host_budget *host, unsigned member);
+
+/* Report the CPU time that this program has used since it began. */
+void host_budget_own(struct host_budget *host, uint64_t now, uint64_t own_cpu_ns);
+
+/* Report the income that a VM's own budget allows, in ns a second. Return the factor by which
+ * it is scaled, at most 1. If this program alone needs the host's budget, probes keep a tenth of
+ * the budget: without an income they would never open. */
+double host_budget_scale(struct host_budget *host, unsigned member, double income);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "budget/cost_factor.h"
+#include "budget/budget.h"
 
 #include <math.h>
 

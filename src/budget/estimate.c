@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "budget/estimate.h"
+#include "budget/windows.h"
 
 #include <math.h>
 

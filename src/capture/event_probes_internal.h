@@ -2,7 +2,6 @@
 /* The events of a target as event_probes.c and event_totals.c share them. */
 #pragma once
 
-#include "budget/estimate.h"
 #include "budget/windows.h"
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"
@@ -45,6 +44,7 @@ struct event_probes {
     struct probed_event *events;
     struct governor *governor;
     uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
+    uint64_t looked;           /* at the target, for its work so far */
     double so_far_ns;          /* since `started` */
     struct work work;          /* of all that the target does */
 };

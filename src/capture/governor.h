@@ -121,7 +121,7 @@ struct governor_status governor_status(struct governor *governor, unsigned group
 
 /* ---- host_limit.c ---- */
 
-/* The budget of the host (budget/host_budget.h), which the governors of all targets share. Any
+/* The budget of the host (budget/budget.h), which the governors of all targets share. Any
  * thread may call these functions. */
 
 struct host_limit;

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "budget/host_budget.h"
+#include "budget/budget.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 

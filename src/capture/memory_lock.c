@@ -79,7 +79,7 @@ static bool is_taken(void *context, uint64_t memory)
 
 static bool is_running(const struct watched_process *watched)
 {
-    return process_exists(watched->pid) && process_is(watched->pid, &watched->identity);
+    return process_runs(watched->pid, &watched->identity);
 }
 
 /* Return the index of the first one whose lock is taken, of any thread; `count` if there is none.

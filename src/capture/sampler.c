@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "os/cpus.h"
 #include "os/descriptors.h"
+#include "os/kernel_settings.h"
 #include "profile/events.h"
 #include "util/alloc.h"
 #include "util/log.h"

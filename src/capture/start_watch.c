@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/start_watch.h"
+#include "capture/programs.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
-#include "native/stop_guard.h"
+#include "native/memory.h"
 #include "util/alloc.h"
 #include "util/stop.h"
 

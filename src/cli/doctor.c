@@ -12,7 +12,6 @@
 #include "output/json/json.h"
 #include "session/checks.h"
 #include "session/findings.h"
-#include "session/probing_checks.h"
 #include "util/utf8.h"
 
 struct doctor_options {

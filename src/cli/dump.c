@@ -17,7 +17,6 @@
 #include "session/options.h"
 #include "session/targets.h"
 #include "view/selection.h"
-#include "view/suggestion.h"
 
 struct dump_options {
     struct target_options target; /* the VM */

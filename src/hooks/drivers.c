@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hooks/drivers.h"
+#include "hooks/hooks.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "hooks/fragment_calls.h"
+#include "hooks/hooks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "hooks/fragment_calls.h"
 #include "hooks/hook_internal.h"
 #include "beam/term.h"
 #include "native/native_symbols.h"

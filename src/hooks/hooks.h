@@ -120,3 +120,29 @@ struct nif_stub {
 
 /* False if the function that starts at `function` is not such a stub, or can't be read. */
 bool hooks_read_nif_stub(struct memory *memory, uint64_t function, struct nif_stub *stub);
+
+/* ---- drivers.c ---- */
+
+/* The functions that the VM calls in its port drivers. */
+
+/* Called with the address of a function. Returns false if it was seen before: its tail calls were
+ * then visited too. */
+typedef bool (*driver_visit)(void *context, uint64_t function);
+
+/* Visit the driver functions that can be on the stack after the VM has called a driver: the
+ * callbacks, and the functions that a callback jumps to at its end. Drivers are found by the ports
+ * that use them. Drivers and functions that can't be read are skipped. */
+void drivers_each_function(struct vm *vm, driver_visit visit, void *context);
+
+/* ---- fragment_calls.c ---- */
+
+/*
+ * Names of VM functions, derived from their callers: shared fragments of the JIT call the same
+ * runtime functions in the same order in every release. A fragment is skipped if its number of
+ * calls differs from the known one.
+ */
+
+/* Called with the address of a function and its name, a constant string. */
+typedef void (*fragment_calls_visit)(void *context, uint64_t address, const char *name);
+void fragment_calls_each(struct vm *vm, struct code *code, fragment_calls_visit visit,
+                         void *context);

@@ -109,7 +109,7 @@ int import_finish(struct import *import, struct error *error);
 #define WEIGHT_MOST ((uint64_t)1 << 53)
 
 /* perf-script text: of perf, of beamflame (output/perf.c) and of flame_prof
- * (output/flame_prof.h). */
+ * (output/perf.c). */
 int perf_text_import(struct input_text *text, const char *directory, struct error *error);
 
 /* Folded stacks. */

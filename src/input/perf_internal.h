@@ -11,7 +11,7 @@
 
 /*
  * Parses lines of `perf script`, in its default form and the usual variants, and in the form of
- * flame_prof (output/flame_prof.h). perf writes them in tools/perf/builtin-script.c,
+ * flame_prof (output/perf.c). perf writes them in tools/perf/builtin-script.c,
  * perf_sample__fprintf_start() and process_event() (Linux 6.1), and in util/evsel_fprintf.c,
  * sample__fprintf_callchain().
  */

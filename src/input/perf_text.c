@@ -6,7 +6,7 @@
 
 #include "input/perf_internal.h"
 #include "profile/events.h"
-#include "recording/reorder.h"
+#include "recording/recording_internal.h"
 #include "util/alloc.h"
 #include "util/encode.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/code_changes.h"
+#include "native/native_code.h"
 
 #include <stdlib.h>
 #include <string.h>

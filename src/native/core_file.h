@@ -15,6 +15,8 @@
 #include <sys/types.h>
 
 #include "arch.h"
+#include "native/mappings.h"
+#include "native/memory.h"
 #include "util/error.h"
 
 /* Memory of the process: [start, end). Its first `file_size` bytes are in the file. */
@@ -71,3 +73,26 @@ const struct core_segment *core_file_segment(const struct core_file *core, uint6
 /* Read at most `size` bytes of memory at `address`. Return the number of bytes that the file has,
  * up to the end of the segment. */
 size_t core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size);
+
+/* ---- core_process.c ---- */
+
+/*
+ * The process of a core file: its memory and its mappings.
+ *
+ * The kernel leaves out of a core what can be read from files, such as code, but it keeps the first
+ * page of each file (core(5), coredump_filter). A file on this machine counts as the one that was
+ * mapped if it has the build id in that page. The executable can be given by its path. If that path
+ * is DIR followed by the path that the executable had, libraries are also searched for below DIR.
+ */
+
+/* `executable`: its path on this machine; NULL: the path that it had. `core` is borrowed. NULL with
+ * error if the core does not list the mapped files, or the executable can't be opened or is not the
+ * one of the core. The files are opened so that no server of files can delay that for long; after
+ * a few that do not answer, libraries are not looked for any more. `parser` reads them; a reference
+ * is shared. */
+struct mappings *core_process_mappings(const struct core_file *core, struct parser *parser,
+                                       const char *executable, struct error *error);
+
+/* Both are borrowed. Memory that the core does not have is read from the files, except in writable
+ * segments. */
+struct memory *core_process_memory(const struct core_file *core, struct mappings *mappings);

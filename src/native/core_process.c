@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/core_process.h"
+#include "native/core_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

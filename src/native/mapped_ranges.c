@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/mapped_ranges.h"
+#include "native/mappings.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -109,3 +109,19 @@ static inline void read_cache_init(struct read_cache *cache, struct memory *memo
 
 /* As memory_read(). */
 bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer, size_t size);
+
+/* ---- stop_guard.c ---- */
+
+/*
+ * Ends the program where a signal can't: a thread that reads a page which another process holds
+ * back takes no signal that has a handler, and never continues.
+ */
+
+/* Watch, in a thread of its own, for a read of a process that lasts too long.
+ * Then call `say` with its pid, which must not wait for another thread, and end the program with
+ * ERROR_UNSUPPORTED: within 2 s of a signal of util/stop.h, and after 5 s without one. Without
+ * threads nothing is watched. */
+void stop_guard_start(void (*say)(pid_t pid));
+
+/* End the thread, when no process is read any more. */
+void stop_guard_end(void);

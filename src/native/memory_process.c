@@ -3,7 +3,7 @@
  * The memory of a live process. The kernel waits for a page that the process holds back, and no
  * signal but a deadly one ends that. So only what is in RAM is read at once; all else that is
  * mapped is read patiently. A process that takes a page away between the look and the read still
- * delays the reader: native/stop_guard.h.
+ * delays the reader: native/stop_guard.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "native/mapped_ranges.h"
+#include "native/mappings.h"
 #include "native/memory.h"
 #include "os/patience.h"
 #include "util/alloc.h"

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "elf/service.h"
-#include "native/parser_process.h"
 #include "os/child.h"
 #include "os/patient_open.h"
 #include "os/procfs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/parser_process.h"
+#include "native/parser.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "native/stop_guard.h"
+#include "native/memory.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -7,7 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "native/memory.h"
 #include "os/privileges.h"
 #include "os/thread_wait.h"
 #include "util/clock.h"

@@ -20,7 +20,7 @@ int call_filter_open_files(void);
 
 /* The same, but it can also open files to read them, start threads and processes, which the filter
  * holds for too, signal them, and talk to them. It does not see whether openat2() opens a file to
- * write it: a fence must (os/file_fence.h). */
+ * write it: a fence must (os/fence.h). */
 int call_filter_read_files_and_children(void);
 
 /* The same, but it can also make connections of the network (IPv4, IPv6), serve those of open

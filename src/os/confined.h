@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
+#include "os/fence.h"
 #include "os/file_broker.h"
-#include "os/file_fence.h"
 
 struct confined_work {
     int (*run)(void *context); /* in the process; returns its exit code */

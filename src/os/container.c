@@ -10,7 +10,7 @@
  *   nspawn        /machine.slice/systemd-nspawn@NAME.service/payload  machine-NAME.scope
  *   lxc, lxd      /lxc.payload.NAME  /lxc.payload/NAME  /lxc/NAME   its monitor: lxc.monitor.NAME
  */
-#include "os/container.h"
+#include "os/process.h"
 
 #include <ctype.h>
 #include <stdio.h>

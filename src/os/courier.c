@@ -23,6 +23,7 @@
 #include "os/patient_file.h"
 #include "os/placed_file.h"
 #include "os/privileges.h"
+#include "os/process.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
@@ -53,11 +54,20 @@ struct receipt {
 
 enum folder_kind { FOLDER_LOCAL, FOLDER_REMOTE, FOLDER_SILENT };
 
+struct left_process {
+    pid_t pid; /* 0: none */
+    struct process_identity identity;
+};
+
 /* The process, and what is known of folders. */
 static struct {
     pid_t pid; /* 0: not started, or left behind */
+    struct process_identity identity;
     int socket;
     int status; /* /proc/PID/status of the process */
+    /* The newest process that was left behind, in memory that this program shares with what it
+     * forks: while that one hangs, the server is silent, and none of them starts another. */
+    struct left_process *left;
     struct known_folder {
         char *path;
         enum folder_kind kind;
@@ -194,6 +204,20 @@ static noreturn void run_process(int socket)
 
 /* ---- the program ---- */
 
+static struct left_process *shared_memory(void)
+{
+    struct left_process *left =
+        mmap(NULL, sizeof(*left), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return left == MAP_FAILED ? NULL : left;
+}
+
+static bool another_hangs(void)
+{
+    return courier.left && courier.left->pid &&
+           process_runs(courier.left->pid, &courier.left->identity);
+}
+
 static int start(void)
 {
     char status[32];
@@ -201,6 +225,8 @@ static int start(void)
 
     if (courier.pid)
         return 0;
+    if (!courier.left && !(courier.left = shared_memory()))
+        return -1;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return -1;
     courier.pid = fork();
@@ -213,6 +239,7 @@ static int start(void)
         return -1;
     }
     /* Later this program may open nothing in /proc. */
+    courier.identity = process_identity(courier.pid);
     snprintf(status, sizeof(status), "/proc/%d/status", (int)courier.pid);
     courier.status = open(status, O_RDONLY | O_CLOEXEC);
     return 0;
@@ -232,6 +259,7 @@ static void close_process(void)
 static void leave(void)
 {
     kill(courier.pid, SIGKILL);
+    *courier.left = (struct left_process){courier.pid, courier.identity};
     close_process();
     for (size_t i = 0; i < courier.count; i++)
         if (courier.folders[i].kind == FOLDER_REMOTE)
@@ -327,6 +355,12 @@ int courier_local_file(void)
             return fd;
     }
     return memfd_create("beamflame-output", MFD_CLOEXEC);
+}
+
+void courier_try_again(void)
+{
+    if (!courier.pid && courier.left && courier.left->pid && !another_hangs())
+        courier_renew();
 }
 
 void courier_renew(void)
@@ -427,6 +461,10 @@ int courier_look(const char *path, struct error *error)
         return cannot_write(path, EBUSY, error);
     if (folder->kind == FOLDER_LOCAL)
         return 0;
+    if (!courier.pid && another_hangs()) {
+        folder->kind = FOLDER_SILENT;
+        return cannot_write(path, EBUSY, error);
+    }
     log_decision("output", "%s is on a file server: it is written by a process of its own", path);
     if (start())
         return error_set(error, ERROR_FAILED, "can't write %.300s: no process can be started: %s",

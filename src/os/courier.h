@@ -22,8 +22,13 @@ int courier_look(const char *path, struct error *error);
 bool courier_has(const char *path);
 
 /* In a process that fork() has just made: forget the process of the parent, and that its servers
- * were silent. The next courier_look() starts another one. */
+ * were silent. The next courier_look() starts another one, unless one that was left behind still
+ * hangs. */
 void courier_renew(void);
+
+/* If the process was left behind and has ended since, its server answers again: the next
+ * courier_look() starts another one. */
+void courier_try_again(void);
 
 /* Let the process call `run(context)`, which works on folders of servers. What it uses must have
  * been there when the process was started. `path`: one of these folders, for the error. Return 0,

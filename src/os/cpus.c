@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/cpus.h"
+#include "os/kernel_settings.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "os/kernel_settings.h"
 
 enum { LIST_MAX = 4096 }; /* sysfs writes at most a page */
 

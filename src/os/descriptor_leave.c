@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/descriptor_leave.h"
+#include "os/descriptors.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -50,3 +50,11 @@ void descriptor_send(int socket, int fd);
 
 /* Return the descriptor of such a message that has been sent to `socket`; -1 if there is none. */
 int descriptor_receive(int socket);
+
+/* ---- descriptor_leave.c ---- */
+
+/* Descriptors whose close() may wait for a file server that does not answer (os/patient_open.h). */
+
+/* Close `fd` without waiting. This must be the only thread of the process: it gets another table of
+ * descriptors. False if no process can be started; then `fd` stays open. */
+bool descriptor_leave(int fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/file_fence.h"
+#include "os/fence.h"
 
 #include <errno.h>
 #include <fcntl.h>

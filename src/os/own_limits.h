@@ -13,6 +13,10 @@ enum own_memory {
 /* Return the bytes that this process has; 0 if they can't be read. */
 uint64_t own_limits_memory(enum own_memory kind);
 
+/* Return the bytes that this process' control group may have, all its processes together
+ * (memory.max of cgroup v2). UINT64_MAX: no limit, or it is not known. */
+uint64_t own_limits_group_memory(void);
+
 /* Set both the soft and the hard limit. */
 void own_limits_set(int resource, uint64_t value);
 

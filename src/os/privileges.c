@@ -9,9 +9,9 @@
 
 #include "os/call_filter.h"
 #include "os/capabilities.h"
+#include "os/fence.h"
 #include "os/kernel_settings.h"
 #include "os/patience.h"
-#include "os/process_fence.h"
 #include "util/log.h"
 
 #ifndef CAP_CHECKPOINT_RESTORE /* Linux 5.9 */

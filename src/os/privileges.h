@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "os/file_fence.h"
+#include "os/fence.h"
 
 /* Keep the rights to look at VMs and to record: reading memory, BPF programs, perf events, and
  * writing files wherever the user may. Programs that this process starts from now on have no
@@ -35,7 +35,7 @@ void privileges_read_memory(void);
 void privileges_give_up(void);
 
 /* Keep no right but to talk to services of the network, and to use files within the fence, which is
- * freed. Processes that this one does not start can't be signalled (os/process_fence.h). The fence
+ * freed. Processes that this one does not start can't be signalled (os/fence.h). The fence
  * gets what names and certificates of hosts need. */
 void privileges_send(struct file_fence *fence);
 

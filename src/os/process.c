@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/container.h"
 #include "os/patience.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
@@ -104,11 +103,14 @@ static char state_of(pid_t pid)
     return letter;
 }
 
+static bool has_ended(char state)
+{
+    return !state || state == 'Z' || state == 'X';
+}
+
 bool process_exists(pid_t pid)
 {
-    char state = state_of(pid);
-
-    return state && state != 'Z' && state != 'X';
+    return !has_ended(state_of(pid));
 }
 
 bool process_is_stopped(pid_t pid)
@@ -160,12 +162,15 @@ pid_t process_parent(pid_t pid)
     return parent;
 }
 
-struct process_identity process_identity(pid_t pid)
+/* Return the identity of a process, and its state as in proc(5). The kernel visits all threads of
+ * the process to make its /proc/PID/stat, so both come from one reading. */
+static struct process_identity identity_and_state(pid_t pid, char *ret_state)
 {
     struct process_identity identity = {0};
     char *stat;
     const char *state = stat_state(pid, &stat), *field;
 
+    *ret_state = state ? *state : 0;
     if (!state)
         return identity;
     field = skip_fields(state, STAT_STATE, STAT_START_TIME);
@@ -176,6 +181,13 @@ struct process_identity process_identity(pid_t pid)
         identity.start_stack = strtoull(field, NULL, 10);
     free(stat);
     return identity;
+}
+
+struct process_identity process_identity(pid_t pid)
+{
+    char state;
+
+    return identity_and_state(pid, &state);
 }
 
 bool process_user(pid_t pid, uid_t *ret_uid)
@@ -201,13 +213,26 @@ bool process_age(pid_t pid, uint64_t *ret_seconds)
     return true;
 }
 
+static bool is_same(const struct process_identity *now, const struct process_identity *before)
+{
+    if (!now->start_time || now->start_time != before->start_time)
+        return false;
+    return !now->start_stack || !before->start_stack || now->start_stack == before->start_stack;
+}
+
 bool process_is(pid_t pid, const struct process_identity *identity)
 {
     struct process_identity now = process_identity(pid);
 
-    if (!now.start_time || now.start_time != identity->start_time)
-        return false;
-    return !now.start_stack || !identity->start_stack || now.start_stack == identity->start_stack;
+    return is_same(&now, identity);
+}
+
+bool process_runs(pid_t pid, const struct process_identity *identity)
+{
+    char state;
+    struct process_identity now = identity_and_state(pid, &state);
+
+    return !has_ended(state) && is_same(&now, identity);
 }
 
 /* "boottime SECONDS NANOSECONDS": what the namespace adds to the times that it shows

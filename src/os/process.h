@@ -43,6 +43,8 @@ struct process_identity {
 struct process_identity process_identity(pid_t pid);
 /* True if the process is still this one, as far as that is known. */
 bool process_is(pid_t pid, const struct process_identity *identity);
+/* True if the process is still this one, and is no zombie. */
+bool process_runs(pid_t pid, const struct process_identity *identity);
 
 /* The file that a process runs. */
 struct executable {
@@ -113,3 +115,12 @@ void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);
 /* Get the user-space program counter and stack pointer of a thread that waits in the kernel. False
  * if the thread does not wait, has ended, or these are unknown. */
 bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_pointer);
+
+/* ---- container.c ---- */
+
+/* Finds the container of an OS process by the names of its cgroups. */
+
+/* Find the id of the container in the text of /proc/PID/cgroup, v1 ("4:memory:/path" lines) or v2
+ * ("0::/path"). Of nested containers it is the innermost. False, with `id` unchanged, if no cgroup
+ * is a container's. */
+bool container_of_cgroup(const char *text, char *id, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/process_fence.h"
+#include "os/fence.h"
 
 #include <errno.h>
 #include <linux/landlock.h>

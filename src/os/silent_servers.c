@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/silent_servers.h"
+#include "os/patient_open.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "os/socket_table.h"
+#include "os/sockets.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>

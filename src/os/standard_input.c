@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/descriptor_leave.h"
 #include "os/descriptors.h"
 #include "os/local_disk.h"
 

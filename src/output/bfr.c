@@ -12,7 +12,7 @@
 
 #include "profile/events.h"
 #include "profile/profile_remap.h"
-#include "recording/summary_join.h"
+#include "recording/recording_internal.h"
 #include "util/alloc.h"
 #include "util/memory_limit.h"
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/graph_sums.h"
 #include "output/number_text.h"
 #include "output/summary/summary_text.h"
 #include "output/traffic.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/graph_sums.h"
+#include "output/traffic.h"
 
 #include <stdlib.h>
 #include <string.h>

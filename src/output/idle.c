@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/idle.h"
+#include "output/output.h"
 
 #include "output/number_text.h"
 #include "profile/events.h"

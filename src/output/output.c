@@ -7,16 +7,15 @@
 #include <string.h>
 
 #include "output/formats.h"
-#include "output/idle.h"
-#include "output/changes/metric_changes.h"
-#include "output/output_check.h"
+#include "output/changes/changes.h"
 #include "output/output_file.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "profile/limits.h"
+#include "profile/row_interval.h"
 #include "profile/value_scales.h"
 #include "util/alloc.h"
-#include "view/suggestion.h"
+#include "view/selection.h"
 
 /* ---- one output ---- */
 
@@ -90,9 +89,10 @@ struct outputs {
     struct output *list;
     size_t count;
     struct selection *selection;
-    uint64_t samples; /* selected ones of the selected events */
-    uint64_t unknown; /* of those, without the metric of the weight */
-    bool is_metric;   /* the weight is a metric, or its change */
+    uint64_t samples;      /* selected ones of the selected events */
+    struct sample last[2]; /* of event sched, by whether it was selected */
+    uint64_t unknown;      /* of those, without the metric of the weight */
+    bool is_metric;        /* the weight is a metric, or its change */
     enum metric metric;
     struct metric_changes *changes; /* of `metric`; NULL: the weight is no change */
     int side;                       /* of the newest sample in a comparison */
@@ -205,16 +205,26 @@ static int check_amount(const struct outputs *outputs, struct error *error)
                      limits_output(bytes) >> 20, bytes);
 }
 
+/* Count a selected sample of the selected events. */
+static void count_asked(struct outputs *outputs, const struct sample *sample)
+{
+    outputs->samples += !sample->is_part;
+    idle_count(&outputs->source, sample, &outputs->idle);
+    outputs->unknown += outputs->is_metric && sample->process && !sample->is_part &&
+                        !metrics_know(&sample->metrics, outputs->metric);
+}
+
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
-    struct sample counted = *sample; /* with the change, for formats of one event */
-    bool is_asked;
+    struct sample whole = *sample, counted; /* with the change, for formats of one event */
+    bool is_asked, is_selected;
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
     view_allow(outputs->source.view,
                limits_output(recording_reader_offset(outputs->source.recording)));
+    counted = whole;
     if (outputs->changes)
         apply_changes(outputs, sample, &counted);
     view_note_memory(outputs->source.view, sample);
@@ -223,20 +233,21 @@ static int each_sample(void *context, const struct sample *sample, struct error 
         return 0;
     }
     is_asked = output_source_shows(&outputs->source, sample->event);
-    if (!selection_wants(outputs->selection, &counted)) {
-        outputs->left_out += is_asked;
+    is_selected = selection_wants(outputs->selection, &counted);
+    whole.is_part =
+        row_interval_continues_hit(&outputs->last[is_selected], outputs->source.profile, sample);
+    counted.is_part = whole.is_part;
+    if (!is_selected) {
+        outputs->left_out += is_asked && !whole.is_part;
         return 0;
     }
-    outputs->samples += is_asked;
     if (is_asked)
-        idle_count(&outputs->source, &counted, &outputs->idle);
-    outputs->unknown += is_asked && outputs->is_metric && sample->process &&
-                        !metrics_know(&sample->metrics, outputs->metric);
+        count_asked(outputs, &counted);
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
 
         if (output->format->one_event ? pass_counted(output, &counted, error)
-                                      : pass_sample(output, sample, error))
+                                      : pass_sample(output, &whole, error))
             return -1;
     }
     return check_amount(outputs, error);

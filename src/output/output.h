@@ -13,9 +13,10 @@
 #include "output/event_choice.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
+#include "util/buffer.h"
+#include "util/error.h"
 #include "view/selection.h"
 #include "view/view.h"
-#include "util/error.h"
 
 /* Settings for all formats. */
 struct output_settings {
@@ -32,9 +33,9 @@ struct output_settings {
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
 
-/* Some of the rows of a format that writes groups of samples (output/sample_groups.h), for profiles
- * that would be too large for a service: rows `first` to `first + most - 1` of those that have
- * values, in the order in which they are written. */
+/* Some of the rows of a format that writes groups of samples (output/protobuf/wire_types.h), for
+ * profiles that would be too large for a service: rows `first` to `first + most - 1` of those that
+ * have values, in the order in which they are written. */
 struct output_piece {
     uint32_t first, most;
     uint32_t rows; /* set by the writer: how many there are in all */
@@ -50,7 +51,7 @@ struct output_source {
     const char *value;                             /* as in output_settings */
     bool change, no_labels, no_traces, timestamps; /* as in output_settings */
     bool keeps_idle;                           /* by options, no graph leaves out idle processes */
-    event_id idle_event;                       /* of which graphs leave them out (output/idle.h) */
+    event_id idle_event;                       /* of which graphs leave them out (output/idle.c) */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
     struct output_piece *piece;                /* as in output_request */
@@ -91,7 +92,7 @@ struct output_format {
     /* With one_event: gets all samples with a peer, whatever their weight; else it gets the samples
      * with a weight other than 0. */
     bool of_peers;
-    /* Gets also the samples that graphs leave out (output/idle.h), to list them or to leave
+    /* Gets also the samples that graphs leave out (output/idle.c), to list them or to leave
      * them out itself. */
     bool lists_idle;
     /* The format that shows comparisons when this one is requested; NULL: none. */
@@ -157,3 +158,38 @@ void output_result_free(struct output_result *result);
 int output_write(struct recording *recording, const struct output_settings *settings,
                  const struct output_request *requests, size_t count,
                  struct output_result *ret_result, struct error *error);
+
+/* ---- idle.c ---- */
+
+/* Idle processes in event wall: they would hide all others, so graphs and tables leave them out and
+ * report the share of the time that they leave out. Lists of samples keep them
+ * (output_format.lists_idle). */
+
+/* True if graphs and tables leave the sample out. */
+bool idle_is_left_out(const struct output_source *source, const struct sample *sample);
+
+/* Count a selected sample. */
+void idle_count(const struct output_source *source, const struct sample *sample,
+                struct recording_idle *idle);
+
+/* Append what an output leaves out: "98.9 % of the time is idle: left out, --idle shows it". Append
+ * nothing if it leaves nothing out. */
+void idle_text(const struct output_source *source, const struct recording_totals *totals,
+               struct buffer *text);
+
+/* ---- output_check.c ---- */
+
+/* What must hold of requests for outputs before they are written. Errors name the path. */
+
+/* The format of a request: the one that it names, or that of its path. NULL: neither. */
+const struct output_format *output_check_format(const struct output_request *request);
+
+/* Check that a request can write a file for each event: standard output, devices, pipes and open
+ * files hold only one. */
+int output_check_split(const struct output_request *request, struct error *error);
+
+/* Set the error of a format of peers for a recording that has none. Returns -1. */
+int output_check_peers(const char *path, enum error_code code, struct error *error);
+
+/* True if `path` is one of the files that the requests write, of one event or of all. */
+bool output_check_path(const struct output_request *requests, size_t count, const char *path);

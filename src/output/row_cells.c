@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/row_cells.h"
+#include "output/rows.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * The weight of a sample in outputs. The user selects one of these by name:
  *
  * - a value of the event; without a selection, the first one
- * - a metric of the process (profile/metrics.h), or its change (output/changes/metric_changes.h)
- * - "samples": each sample weighs 1
+ * - a metric of the process (profile/metrics.h), or its change (output/changes/changes.h)
+ * - "samples": each sample weighs 1; of a hit with several samples, the first one
  * - "cpu" or "wall": the time of that event; samples of other events are left out
  *
  * A CPU sample weighs the time that it stands for, in periods of the sampling frequency. So weights
@@ -22,7 +22,7 @@ struct weight {
     uint32_t value;  /* index in sample.values */
     bool is_metric;  /* the weight is `metric`, not the value */
     bool is_change;  /* the weight is the change of `metric` */
-    bool is_one;     /* each sample weighs 1 */
+    bool is_one;     /* each hit with samples weighs 1 */
     enum metric metric;
     enum unit unit; /* of the weight */
     const char *name;
@@ -54,7 +54,7 @@ struct weight weight_of_traffic(const struct output_source *source, event_id eve
 static inline uint64_t sample_amount(const struct weight *weight, const struct sample *sample)
 {
     if (weight->is_one)
-        return 1;
+        return !sample->is_part;
     if (weight->is_change)
         return sample->change;
     if (weight->is_metric)

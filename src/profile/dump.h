@@ -80,7 +80,7 @@ struct dump_socket {
     string_id state, local, peer;
     bool is_listening;
     bool has_queues;                    /* the next two are known */
-    uint64_t send_queue, receive_queue; /* os/socket_table.h */
+    uint64_t send_queue, receive_queue; /* os/sockets.h */
 };
 
 enum dump_port_flag {

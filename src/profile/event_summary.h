@@ -9,10 +9,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "profile/histogram.h"
+#include "log_histogram.h"
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+
+/* ---- histogram.c ---- */
+
+/* A histogram of numbers. log_histogram.h defines the buckets. */
+
+struct histogram {
+    uint64_t max; /* largest number added */
+    uint64_t buckets[LOG_HISTOGRAM_BUCKETS];
+};
+
+/* Add `number`, `count` times. */
+void histogram_add(struct histogram *histogram, uint64_t number, uint64_t count);
+/* Return how many numbers were added. */
+uint64_t histogram_count(const struct histogram *histogram);
+/* Return a percentile, as if the numbers in a bucket were spread evenly. The error is less than a
+ * quarter of the true value, and the result never exceeds the largest number. 0 if the histogram is
+ * empty. */
+uint64_t histogram_percentile(const struct histogram *histogram, double percent);
+
+/* ---- event_summary.c ---- */
 
 enum { EVENT_HISTOGRAMS_MAX = 64, EVENT_TALLIES_MAX = 64 };
 

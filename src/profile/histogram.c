@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "profile/histogram.h"
+#include "profile/event_summary.h"
 
 #include "util/number.h"
 

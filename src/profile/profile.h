@@ -208,6 +208,7 @@ struct sample {
     uint8_t activity;       /* enum activity */
     uint8_t microstate;     /* enum microstate (profile/microstates.h) */
     uint8_t flags;          /* enum sample_flag */
+    bool is_part;           /* not recorded: the hit was counted in the sample before it */
     struct metrics metrics; /* of the process; unknown if no process ran */
     uint64_t change;        /* size of the growth or release that `flags` show */
 };

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/confidence.h"
 #include "util/number.h"
@@ -31,6 +32,18 @@ bool row_interval_have_one_hit(const struct sample *last, const struct sample *s
 {
     return sample->process && sample->process == last->process && sample->time == last->time &&
            sample->thread == last->thread;
+}
+
+bool row_interval_continues_hit(struct sample *last, const struct profile *profile,
+                                const struct sample *sample)
+{
+    bool is_part;
+
+    if (!event_is_sched(profile, sample->event))
+        return false;
+    is_part = row_interval_have_one_hit(last, sample);
+    *last = *sample;
+    return is_part;
 }
 
 bool row_interval_has_hit(const struct row_whole *whole, const struct sample *sample)

@@ -61,6 +61,11 @@ struct row_whole {
  * events whose hits can have several samples. */
 bool row_interval_have_one_hit(const struct sample *last, const struct sample *sample);
 
+/* True if `sample` is of event sched and of the same hit as `last`, the sample of sched before it.
+ * It becomes `last`. All zero: there was none. */
+bool row_interval_continues_hit(struct sample *last, const struct profile *profile,
+                                const struct sample *sample);
+
 /* True if a sample, which is added next, is of the same hit as the last one. */
 bool row_interval_has_hit(const struct row_whole *whole, const struct sample *sample);
 

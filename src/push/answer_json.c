@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/answer_json.h"
+#include "push/push_format.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/curl_library.h"
+#include "push/transfer.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

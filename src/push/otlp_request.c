@@ -8,7 +8,6 @@
 #include <inttypes.h>
 
 #include "push/gzip.h"
-#include "push/push_reason.h"
 #include "services/otlp_answer.pb-c.h"
 #include "util/alloc.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/push_backoff.h"
+#include "push/push_client.h"
 
 #include <math.h>
 

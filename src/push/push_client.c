@@ -7,12 +7,9 @@
 #include <string.h>
 
 #include "push/push_format.h"
-#include "push/push_reason.h"
-#include "push/push_url.h"
-#include "push/push_verdict.h"
-#include "util/small_file.h"
 #include "push/transfer.h"
 #include "util/alloc.h"
+#include "util/files.h"
 #include "util/log.h"
 
 /* The files of a service, as they are now. */

@@ -64,3 +64,17 @@ struct push_stop {
  * and less than 1 s after `stop` is set. */
 struct push_reply push_client_send(struct push_client *client, const struct push_profile *profiles,
                                    size_t count, const struct push_stop *stop);
+
+/* ---- push_backoff.c ---- */
+
+/* How long to wait before a request is sent again. */
+
+struct push_backoff {
+    unsigned failures; /* in a row */
+};
+
+/* Return the seconds to wait after a reply, 0 after an accepted or refused one: 1 s, doubled after
+ * each failure up to 60 s, of which a random half is left out, so that agents do not come all at
+ * once. They are added to what the service asks, up to an hour. `random`: 0 to 1. */
+double push_backoff_wait(struct push_backoff *backoff, const struct push_reply *reply,
+                         double random);

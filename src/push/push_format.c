@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "push/push_format.h"
 
-#include "push/answer_json.h"
-
 const struct push_format *push_format_of(enum push_protocol protocol)
 {
     static const struct push_format *const formats[PUSH_PROTOCOLS] = {

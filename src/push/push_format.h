@@ -37,3 +37,23 @@ const struct push_format *push_format_of(enum push_protocol protocol);
  * a JSON answer, and is_later(). */
 char *push_format_problem(const struct push_answer *answer);
 bool push_format_is_later(long status);
+
+/* ---- push_reason.c ---- */
+
+/* Set the reason of a reply: one line, clean for a terminal, cut at a whole character if it is
+ * long. */
+void push_reason_set(struct push_reply *reply, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- push_verdict.c ---- */
+
+/* Set outcome, status, reason and `rejected` of a reply by what the service has answered, other
+ * than a redirect. */
+void push_verdict(const struct push_format *format, const struct push_answer *answer,
+                  struct push_reply *reply);
+
+/* ---- answer_json.c ---- */
+
+/* Return the value of a key of a JSON object, if it is a string: malloc'ed, up to its first NUL.
+ * NULL: there is none, or what is before it is no JSON. */
+char *answer_json_text(struct span json, const char *key);

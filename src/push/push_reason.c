@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/push_reason.h"
+#include "push/push_format.h"
 
 #include <ctype.h>
 #include <stdarg.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/push_url.h"
+#include "push/transfer.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/curl_library.h"
 #include "util/alloc.h"
 
 /* Return a part of a URL, malloc'ed; NULL if it has none. */

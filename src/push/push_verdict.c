@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "push/push_verdict.h"
+#include "push/push_format.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/push_reason.h"
 #include "util/alloc.h"
 
 static bool is_type(const struct push_answer *answer, const char *type)

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "profile/event_summary.h"
 #include "profile/profile.h"
+#include "profile/profile_remap.h"
+#include "profile/threads.h"
 #include "recording/recording.h"
 #include "recording/recording_format.h"
 #include "util/buffer.h"
@@ -173,3 +176,61 @@ const struct recording_header *join_header_first(const struct recording_header *
  */
 uint64_t join_header_shift(const struct recording_header *base,
                            const struct recording_header *header);
+
+/* ---- reorder.c ---- */
+
+/*
+ * Sorts samples that come slightly out of order. Each sample waits in a heap until a sample has
+ * come that is REORDER_NS newer, and until no older sample is known to come.
+ */
+
+/* Samples of probes come late because they wait for their window to close. CPU samples come late
+ * because they wait for the ring buffer to be read. */
+#define REORDER_NS (500ull * 1000 * 1000)
+/* Limits memory. No rate that the kernel allows gives more samples than this in 500 ms. */
+#define REORDER_MAX ((size_t)256 << 10)
+
+struct reorder {
+    struct reorder_item *items;
+    size_t count, capacity;
+    uint64_t sequence; /* keeps the order of samples with equal times */
+    uint64_t newest;   /* time of the newest sample that came */
+    uint64_t wait_for; /* samples from this time on are known to come; UINT64_MAX: none */
+    uint64_t last;     /* time of the newest sample that was popped */
+    uint64_t late;     /* samples that came too late and got the time `last` */
+};
+
+void reorder_free(struct reorder *reorder);
+void reorder_push(struct reorder *reorder, const struct sample *sample);
+/* Take the next sample that has waited long enough or, with `all`, the next one in any case. False
+ * if there is none. */
+bool reorder_pop(struct reorder *reorder, bool all, struct sample *ret_sample);
+
+/* ---- summary_join.c ---- */
+
+/*
+ * Joins the counts of several recordings, as if they came from one. Each function adds the counts
+ * of the next recording to a sum, which is all zero at first. `remap` copies from the profile of
+ * the next recording to the joined one. `shift` is added to the times of the next recording
+ * (wrapping).
+ */
+
+void summary_join_totals(struct recording_totals *totals, const struct recording_totals *next,
+                         uint64_t shift);
+
+/* `event` is the id in the joined profile. Histograms and tallies beyond the maximum of a summary
+ * are dropped. */
+void summary_join_events(struct event_summaries *summaries, event_id event,
+                         struct profile_remap *remap, const struct event_summary *next);
+
+/* The time between two recordings is not counted, so a thread's `to` is earlier than its real end.
+ */
+void summary_join_threads(struct thread_times *times, struct profile_remap *remap,
+                          const struct thread_times *next, uint64_t shift);
+
+/* Return the number of readings that are left out, because there are NODE_SERIES_MAX series. */
+uint64_t summary_join_node_metrics(struct node_metrics *metrics, struct profile_remap *remap,
+                                   const struct node_metrics *next, uint64_t shift);
+
+void summary_join_lives(struct target_lives *lives, struct profile_remap *remap,
+                        const struct target_lives *next, uint64_t shift);

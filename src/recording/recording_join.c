@@ -8,7 +8,6 @@
 #include "profile/events.h"
 #include "profile/profile_remap.h"
 #include "recording/recording_internal.h"
-#include "recording/summary_join.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/memory_limit.h"

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/files.h"

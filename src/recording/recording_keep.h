@@ -6,7 +6,7 @@
 
 #include "util/error.h"
 
-struct file_fence; /* os/file_fence.h */
+struct file_fence; /* os/fence.h */
 
 /* Where recordings without a name are made and kept, the first choice first: the directory of
  * temporary files, or another if that can't be written. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "profile/limits.h"
+#include "profile/row_interval.h"
 #include "profile/string_table.h"
 #include "profile/value_scales.h"
 #include "recording/recording_internal.h"
@@ -25,7 +26,8 @@ struct recording {
     struct value_scales scales;
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
-    uint64_t samples; /* number of samples read */
+    uint64_t samples;         /* number of samples read; a hit counts once */
+    struct sample last_sched; /* the last one of event sched */
     bool was_read, ended;
 };
 
@@ -281,7 +283,8 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
         const uint8_t *record = cursor->at;
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
-            recording->samples++;
+            recording->samples +=
+                !row_interval_continues_hit(&recording->last_sched, profile, ret_sample);
             value_scales_apply(&recording->scales, value_scales_target(profile, ret_sample),
                                ret_sample);
             return check_limits(recording, profile, has_grown, error) ? -1 : 1;

@@ -14,7 +14,6 @@
 #include "profile/value_scales.h"
 #include "recording/recording_internal.h"
 #include "recording/recording_keep.h"
-#include "recording/reorder.h"
 #include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/log.h"

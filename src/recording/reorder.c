@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/reorder.h"
+#include "recording/recording_internal.h"
 
 #include <stdlib.h>
 

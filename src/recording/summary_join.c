@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "recording/summary_join.h"
+#include "recording/recording_internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -29,7 +29,12 @@ struct rotation *rotation_new(const struct segment_files *files,
     struct rotation *rotation = xcalloc(1, sizeof(*rotation));
 
     rotation->names = segment_names_new(files, session, node);
-    rotation->context = (struct segment_context){files, reports, rotation->names};
+    rotation->context = (struct segment_context){
+        .files = files,
+        .reports = reports,
+        .names = rotation->names,
+        .copies = files->keep ? kept_copies_new(files->keep) : NULL,
+    };
     segment_names_remove_leftovers(rotation->names, SEGMENT_FOLDERS_LOCAL);
     return rotation;
 }
@@ -149,6 +154,7 @@ struct rotation_counts rotation_finish(struct rotation *rotation)
     wait_for_child(rotation);
     counts = rotation->counts;
     segment_names_free(rotation->names);
+    kept_copies_free(rotation->context.copies);
     free(rotation);
     return counts;
 }

@@ -16,9 +16,9 @@
 #include "output/formats.h"
 #include "output/output_file.h"
 #include "profile/events.h"
-#include "rotation/segments_internal.h"
-#include "util/alloc.h"
 #include "recording/recording.h"
+#include "rotation/segment_node.h"
+#include "util/alloc.h"
 #include "util/file_place.h"
 #include "util/files.h"
 #include "util/folder.h"
@@ -304,8 +304,7 @@ static int create_locked(const struct pattern *pattern, const char *path)
     return fd;
 }
 
-/* Return the descriptor of the file to record into; -1 with error. *ret_exists: its name is taken.
- */
+/* Return the file to record into; -1 with error. *ret_exists: its name is taken. */
 static int create(const struct segment_names *names, struct segment_time time, bool *ret_exists,
                   struct error *error)
 {
@@ -325,9 +324,21 @@ static int create(const struct segment_names *names, struct segment_time time, b
     return fd;
 }
 
+/* So that existing names are known again after a server was silent for a time. */
+static void look_at_servers(const struct segment_names *names)
+{
+    struct error ignored; /* delivering reports it */
+
+    courier_try_again();
+    for (size_t i = 0; i < names->count; i++)
+        if (names->patterns[i].is_remote)
+            courier_look(names->patterns[i].directory, &ignored);
+}
+
 int segment_names_create(struct segment_names *names, time_t seconds, struct segment_time *ret_time,
                          struct error *error)
 {
+    look_at_servers(names);
     for (int later = 0; later < HOURS_MAX * HOUR; later = next_later(later)) {
         struct segment_time time = time_text(seconds + later);
         bool exists;
@@ -395,8 +406,8 @@ static DIR *open_directory(const struct pattern *pattern)
 {
     char *refused = NULL;
     int folder = pattern->is_remote ? folder_open(AT_FDCWD, pattern->folder, &refused) : -1;
-    int fd =
-        openat(pattern->is_remote ? folder : pattern->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int at = pattern->is_remote ? folder : pattern->fd;
+    int fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
 
     free(refused);
@@ -422,8 +433,7 @@ static bool counts(const struct pattern *pattern, int directory, const char *nam
            files_is_own(directory, name);
 }
 
-/* A segment that is complete goes whoever has a lock on it: any user who can read it can lock it.
- */
+/* A complete segment goes whoever has a lock on it: any user who can read it can lock it. */
 static void remove_segment(int directory, const char *name)
 {
     size_t size = strlen(name), suffix = strlen(TEMPORARY);
@@ -450,11 +460,10 @@ static void remove_old(const struct pattern *pattern, size_t keep, struct segmen
     }
     if (count)
         qsort(names, count, sizeof(*names), later_first);
-    for (size_t i = 0; i < count; i++) {
-        if (i >= keep)
-            remove_segment(dirfd(directory), names[i]);
+    for (size_t i = keep; i < count; i++)
+        remove_segment(dirfd(directory), names[i]);
+    for (size_t i = 0; i < count; i++)
         free(names[i]);
-    }
     free(names);
     closedir(directory);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rotation/segments_internal.h"
+#include "rotation/segment_node.h"
 
 #include <ctype.h>
 #include <stdint.h>

@@ -105,8 +105,11 @@ void segment_source_keep_as(const struct segment_context *context,
             kept = xstrdup(names[i]);
         free(names[i]);
     }
-    if (!kept)
+    if (!kept) {
         kept = recording_keep(fd, context->files->temporary, &error);
+        if (kept && context->copies)
+            kept_copies_add(context->copies, kept);
+    }
     if (kept)
         context->reports->warn("the recording of that segment is kept in %s", kept);
     else

@@ -15,7 +15,7 @@
 #include "os/file_broker.h"
 #include "os/privileges.h"
 #include "output/formats.h"
-#include "output/output_check.h"
+#include "output/output.h"
 #include "recording/recording.h"
 #include "recording/recording_keep.h"
 #include "util/alloc.h"

@@ -75,11 +75,22 @@ void segment_names_remove_leftovers(const struct segment_names *names, enum segm
  * is none. */
 const char *segment_names_remote(const struct segment_names *names);
 
-/* ---- segment_node.c ---- */
+/* ---- kept_copies.c ---- */
 
-/* Return the name of the node, to be freed. '-' stands for characters that should not be in a file
- * name. A long name is cut, and ends in a hash of all of it. */
-char *segment_node_name(const char *node);
+/*
+ * The recordings that are kept elsewhere because their outputs failed. --keep limits them as it
+ * limits segments: a file server that is silent for a day fills no local disk. The list is shared
+ * with the processes that write segments, of which one runs at a time.
+ */
+
+struct kept_copies;
+
+/* `most`: not 0. NULL if no memory can be shared; then all are kept. */
+struct kept_copies *kept_copies_new(size_t most);
+void kept_copies_free(struct kept_copies *copies);
+
+/* Add a file. The oldest one is removed if there are more than permitted. */
+void kept_copies_add(struct kept_copies *copies, const char *path);
 
 /* ---- segment_source.c ---- */
 
@@ -90,6 +101,7 @@ struct segment_context {
     const struct segment_files *files;
     const struct rotation_reports *reports;
     const struct segment_names *names;
+    struct kept_copies *copies; /* NULL: no limit */
 };
 
 /* Report the error. Return the exit code. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rotation/triggered.h"
+#include "rotation/recorder.h"
 
 #include <errno.h>
 #include <stdlib.h>

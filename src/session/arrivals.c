@@ -221,6 +221,14 @@ bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *e
     return seen->settled;
 }
 
+void arrivals_postpone(struct arrivals *arrivals, pid_t pid)
+{
+    struct seen *seen = find(arrivals, pid);
+
+    if (seen)
+        seen->due = clock_ns(CLOCK_MONOTONIC) + PAUSE_LATER_NS;
+}
+
 void arrivals_settle(struct arrivals *arrivals, pid_t pid)
 {
     struct seen *seen = find(arrivals, pid);

@@ -2,10 +2,26 @@
 /* Checks for `doctor`. */
 #pragma once
 
+#include <stdbool.h>
 #include <sys/types.h>
 
+#include "capture/probe_link.h"
 #include "session/findings.h"
-#include "session/probing_checks.h"
+
+/* ---- probing_checks.c ---- */
+
+/* Checks that load BPF programs, sample, and attach probes to functions of our own. */
+
+/* What the checks of VMs need to know. */
+struct probing {
+    bool works;         /* probes can be attached */
+    enum probe_way way; /* the best one that works */
+};
+
+/* Takes half a second. */
+void probing_checks(struct findings *findings, struct probing *probing);
+
+/* ---- machine_checks.c, vm_checks.c ---- */
 
 /* Check the kernel and its settings, and what this process may do. */
 void machine_checks(struct findings *findings);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/command.h"
+#include "session/targets.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,15 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/allocators.h"
 #include "beam/atom.h"
 #include "beam/ets_tables.h"
-#include "beam/node_memory.h"
 #include "beam/process_sweep.h"
-#include "beam/process_top.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
 #include "os/kernel_symbols.h"
-#include "session/take_ports.h"
 #include "symbol/snapshot.h"
 #include "symbol/symbolizer.h"
 #include "util/alloc.h"

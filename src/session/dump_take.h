@@ -13,6 +13,7 @@
 #include "beam/vm.h"
 #include "profile/dump.h"
 #include "session/options.h"
+#include "symbol/symbolizer.h"
 #include "util/error.h"
 
 enum { DUMP_DEPTH_MAX = 1000 };
@@ -29,3 +30,13 @@ struct dump_request {
  * they can be). Return 0, or -1 with error. */
 int dump_take(struct vm *vm, const struct dump_request *request, struct profile *profile,
               struct dump *dump, struct error *sampling, struct error *error);
+
+/* ---- take_ports.c ---- */
+
+/* Takes the ports and sockets of a dump. */
+
+/* Fill *ports, which must be all zero, with the ports and sockets of the VM, the largest queues
+ * first. Their owners become entries of `profile`. If ports or sockets can't be read, *ports says
+ * why. */
+void take_ports(struct vm *vm, struct symbolizer *symbolizer, struct profile *profile,
+                struct dump_ports *ports);

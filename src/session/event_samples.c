@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/event_samples.h"
+#include "session/session_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "os/process.h"
 #include "session/node_meter.h"
+#include "session/node_name.h"
 #include "session/node_watch.h"
 #include "session/trigger_watch.h"
 #include "session/wall.h"
@@ -142,7 +143,7 @@ static int leave(struct session *session, struct target *target, struct error *e
     log_decision("targets", "process %d %s", (int)target->vm->pid,
                  target->vm->memory->is_held ? "can't be read any more" : "has ended");
     if (session->arrivals && target->vm->memory->is_held)
-        refusals_add(&session->targets->refused, target->vm->pid, "it holds back its memory");
+        refusals_add(&session->targets->refused, target->vm->pid, NULL, "it holds back its memory");
     note_end(session, target);
     session->ended = target->vm->pid;
     target->ended = true;
@@ -192,21 +193,16 @@ static uint32_t free_number(const struct targets *targets)
  * that it has when it joins. */
 static bool waits_for_name(struct vm *vm)
 {
-    static const char *const flags[] = {"-sname", "-name"};
-    char name[1024] = "";
-    bool requested = false;
-    size_t size;
-    char *arguments;
+    char name[1024], *requested;
+    bool is_requested;
 
-    vm_node_name(vm, name, sizeof(name));
-    if (name[0] && strcmp(name, "nonode@nohost"))
+    node_name_now(vm, name, sizeof(name));
+    if (name[0])
         return false;
-    arguments = process_arguments(vm->pid, &size);
-    for (const char *at = arguments; at && at < arguments + size; at += strlen(at) + 1)
-        for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-            requested |= !strcmp(at, flags[i]);
-    free(arguments);
-    return requested;
+    requested = node_name_requested(vm->pid);
+    is_requested = requested != NULL;
+    free(requested);
+    return is_requested;
 }
 
 static struct vm *open_arrival(const struct session *session, pid_t pid, struct error *error)
@@ -260,6 +256,7 @@ static int add(struct session *session, pid_t pid, uint32_t number, struct error
     target->joined = true;
     if (join(session, target, error) == 0) {
         log_decision("targets", "process %d has started and is profiled from now on", (int)pid);
+        refusals_drop(&targets->refused, pid);
         return 0;
     }
     targets_remove(targets, targets->count - 1);
@@ -281,6 +278,15 @@ static bool find_room(struct session *session, uint32_t *ret_number)
     return !full;
 }
 
+/* A VM that can't be profiled yet is tried again. */
+static void note_retry(struct session *session, pid_t pid, const struct error *why)
+{
+    char reason[sizeof(why->text) + 16];
+
+    snprintf(reason, sizeof(reason), "not yet: %s", why->text);
+    refusals_add(&session->targets->refused, pid, NULL, reason);
+}
+
 /* If the process was a target before it began this program, let the old target leave. Return 1 if
  * the VM is a target already, 0 if not, -1 with error. */
 static int make_way(struct session *session, pid_t pid, struct error *error)
@@ -294,16 +300,21 @@ static int make_way(struct session *session, pid_t pid, struct error *error)
     return leave(session, target, error);
 }
 
-/* Add a VM that is due. A VM that has just begun to start can't be profiled yet, and is tried
- * again.
- */
-static int add_arrival(struct session *session, pid_t pid, uint32_t number, struct error *error)
+/* Add a VM that is due. */
+static int add_arrival(struct session *session, pid_t pid, struct error *error)
 {
     struct error refused;
+    uint32_t number;
     int known = make_way(session, pid, error);
 
     if (known < 0)
         return -1;
+    if (!known && !find_room(session, &number)) {
+        error_set(&refused, ERROR_FAILED, "there is no room for more than %u VMs", session->room);
+        arrivals_postpone(session->arrivals, pid);
+        note_retry(session, pid, &refused);
+        return 0;
+    }
     if (known || add(session, pid, number, &refused) == 0) {
         arrivals_settle(session->arrivals, pid);
         return 0;
@@ -311,22 +322,22 @@ static int add_arrival(struct session *session, pid_t pid, uint32_t number, stru
     log_detail("targets", "process %d can't be profiled: %s", (int)pid, refused.text);
     if (arrivals_failed(session->arrivals, pid, &refused))
         targets_refuse(session->targets, pid, &refused);
+    else
+        note_retry(session, pid, &refused);
     return 0;
 }
 
 int membership_welcome(struct session *session, struct error *error)
 {
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + JOIN_NS;
-    uint32_t number;
     pid_t pid;
 
     if (!session->arrivals)
         return 0;
     while ((pid = programs_take_start(session->programs)))
         arrivals_note(session->arrivals, pid);
-    while (clock_ns(CLOCK_MONOTONIC) < until && (pid = arrivals_next(session->arrivals)) &&
-           find_room(session, &number))
-        if (add_arrival(session, pid, number, error))
+    while (clock_ns(CLOCK_MONOTONIC) < until && (pid = arrivals_next(session->arrivals)))
+        if (add_arrival(session, pid, error))
             return -1;
     return 0;
 }
@@ -335,7 +346,7 @@ int membership_limit_timeout(const struct session *session, int timeout_ms)
 {
     uint64_t wait_ms;
 
-    if (!session->arrivals || session->is_full)
+    if (!session->arrivals)
         return timeout_ms;
     wait_ms = arrivals_wait(session->arrivals) / 1000000;
     return wait_ms < (uint64_t)timeout_ms ? (int)wait_ms + 1 : timeout_ms;

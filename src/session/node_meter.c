@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "beam/allocators.h"
 #include "beam/ets_tables.h"
-#include "beam/node_memory.h"
 #include "beam/ports.h"
 #include "beam/process_sweep.h"
 #include "os/process.h"

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "beam/allocators.h"
 #include "beam/atom.h"
 #include "beam/ets_tables.h"
-#include "beam/node_memory.h"
 #include "beam/ports.h"
 #include "profile/dump.h"
 #include "util/alloc.h"

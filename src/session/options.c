@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/process_top.h"
+#include "beam/process_sweep.h"
 #include "profile/events.h"
 
 /* ---- events ---- */

@@ -45,7 +45,7 @@ struct target_options {
     uint32_t room;                   /* with `all`: of at least so many VMs at once; 0: a default */
     bool one;                        /* the command has no -a: messages do not offer it */
     char **command;                  /* start this and profile it; NULL: none */
-    const char *user;                /* runs the command; NULL: see session/command.h */
+    const char *user;                /* runs the command; NULL: see command_start() */
     const struct target_rule *rules; /* with `all`: the first that matches decides */
     size_t rule_count;
     int assumed_release; /* of VMs that are newer than all known releases; 0: refuse them */

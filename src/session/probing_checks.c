@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/probing_checks.h"
+#include "session/checks.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -3,18 +3,44 @@
 
 #include <stdlib.h>
 
+#include "session/node_name.h"
 #include "util/alloc.h"
 
-void refusals_add(struct refusals *refusals, pid_t pid, const char *reason)
+static void free_refusal(struct refused_vm *refusal)
 {
+    free(refusal->node);
+    free(refusal->reason);
+}
+
+void refusals_drop(struct refusals *refusals, pid_t pid)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < refusals->count; i++) {
+        if (refusals->of[i].pid != pid)
+            refusals->of[kept++] = refusals->of[i];
+        else
+            free_refusal(&refusals->of[i]);
+    }
+    refusals->count = kept;
+}
+
+void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const char *reason)
+{
+    bool is_known = node && *node;
+
+    refusals_drop(refusals, pid);
     refusals->of = xgrow(refusals->of, &refusals->room, refusals->count, sizeof(*refusals->of));
     refusals->of[refusals->count++] =
-        (struct refused_vm){pid, process_identity(pid), xstrdup(reason)};
+        (struct refused_vm){.pid = pid,
+                            .identity = process_identity(pid),
+                            .node = is_known ? xstrdup(node) : node_name_requested(pid),
+                            .reason = xstrdup(reason)};
 }
 
 static bool runs(const struct refused_vm *refusal)
 {
-    return process_exists(refusal->pid) && process_is(refusal->pid, &refusal->identity);
+    return process_runs(refusal->pid, &refusal->identity);
 }
 
 bool refusals_has(const struct refusals *refusals, pid_t pid)
@@ -33,7 +59,7 @@ void refusals_forget_ended(struct refusals *refusals)
         if (runs(&refusals->of[i]))
             refusals->of[kept++] = refusals->of[i];
         else
-            free(refusals->of[i].reason);
+            free_refusal(&refusals->of[i]);
     }
     refusals->count = kept;
 }
@@ -41,7 +67,7 @@ void refusals_forget_ended(struct refusals *refusals)
 void refusals_free(struct refusals *refusals)
 {
     for (size_t i = 0; i < refusals->count; i++)
-        free(refusals->of[i].reason);
+        free_refusal(&refusals->of[i]);
     free(refusals->of);
     *refusals = (struct refusals){.count = 0};
 }

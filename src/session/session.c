@@ -18,6 +18,7 @@
 #include "util/memory_limit.h"
 
 static const uint64_t SECOND = 1000000000;
+static const uint64_t FOLLOW_CODE_NS = 90000000; /* less than the longest step */
 
 void session_free(struct session *session)
 {
@@ -62,6 +63,7 @@ static void follow_segment(struct session *session)
 
 int session_begin(struct session *session, int fd, struct error *error)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct utsname uts;
     struct recording_header header = {
         .frequency = session->options->frequency,
@@ -78,12 +80,12 @@ int session_begin(struct session *session, int fd, struct error *error)
     if (session->segment->totals.end_monotonic)
         follow_segment(session);
     session->write_result = 0;
-    session->flushed_ns = clock_ns(CLOCK_MONOTONIC);
     event_spans_place(&session->segment->spans, 0);
     if (!session->presence.since)
-        presence_begin(&session->presence, session->flushed_ns);
+        presence_begin(&session->presence, now);
     if (!session->looked_ns) /* a look is due each second, however short the segments are */
-        session->looked_ns = session->flushed_ns;
+        session->looked_ns = now;
+    session->flushed_ns = session->looked_ns; /* so that one look serves both from now on */
     return segment_open(session->segment, fd, &header, error);
 }
 
@@ -314,6 +316,18 @@ static int check_clock(struct session *session, struct error *error)
                      session->options->frequency, name, cpu);
 }
 
+/* Notice code that was loaded. Steps can follow each other closely, and this reads memory of each
+ * VM. A sample that shows new code makes its VM's code be read at once. */
+static void follow_code(struct session *session, uint64_t now)
+{
+    if (now - session->followed_ns < FOLLOW_CODE_NS)
+        return;
+    session->followed_ns = now;
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (!session->targets->of[i]->ended)
+            symbolizer_refresh(session->targets->of[i]->symbolizer);
+}
+
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     timeout_ms =
@@ -331,9 +345,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     note_held(session);
     node_watches_step(session->targets, session->segment, false);
     node_meters_step(session->targets, session->segment);
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (!session->targets->of[i]->ended)
-            symbolizer_refresh(session->targets->of[i]->symbolizer);
+    follow_code(session, clock_ns(CLOCK_MONOTONIC));
     if (membership_welcome(session, error))
         return -1;
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);

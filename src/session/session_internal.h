@@ -6,18 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/event_probes.h"
 #include "capture/memory_lock.h"
 #include "capture/programs.h"
 #include "capture/sampler.h"
-#include "capture/start_watch.h"
 #include "os/kernel_symbols.h"
 #include "profile/event_spans.h"
 #include "profile/profile.h"
+#include "recording/recording.h"
 #include "session/cpu_time.h"
-#include "session/event_samples.h"
+#include "session/options.h"
 #include "session/segment.h"
 #include "session/session.h"
 #include "session/targets.h"
+#include "symbol/symbolizer.h"
 
 /* ---- arrivals.c ---- */
 
@@ -54,6 +56,9 @@ double arrivals_seconds(const struct arrivals *arrivals, pid_t pid);
 /* Record that a VM could not be added. Return true if it is given up now, because it has had as
  * long as a VM may need to start. */
 bool arrivals_failed(struct arrivals *arrivals, pid_t pid, const struct error *error);
+
+/* Return the VM again in a second. */
+void arrivals_postpone(struct arrivals *arrivals, pid_t pid);
 
 /* Look for this VM no more: it is a target, or will not be one. */
 void arrivals_settle(struct arrivals *arrivals, pid_t pid);
@@ -119,9 +124,9 @@ struct session {
     struct events *events;
     struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;
-    uint64_t samples;            /* of the segments before */
-    uint64_t losses[LOSS_COUNT]; /* the same */
-    uint64_t first_ns, looked_ns, flushed_ns;
+    uint64_t samples;                                      /* of the segments before */
+    uint64_t losses[LOSS_COUNT];                           /* the same */
+    uint64_t first_ns, looked_ns, flushed_ns, followed_ns; /* the last: the VMs' code */
     struct presence presence;
     bool stopped;     /* no more samples are taken */
     bool guarded;     /* the guard has stopped CPU sampling */
@@ -167,3 +172,75 @@ bool membership_alive(const struct session *session);
 void membership_note_ends(const struct session *session);
 /* Forget the targets that have ended, when their segment is written. */
 void membership_forget(struct session *session);
+
+/* ---- event_samples.c ---- */
+
+/*
+ * The events of a session: the probes of each target, and the way of their samples into the
+ * recording.
+ *
+ *   new ──> find ──> (programs_load, programs_add_target) ──> start ──> { sample, release }...
+ *       ──> stop ──> release ──> free
+ *
+ * For the next segment: end ──> release ──> put_summaries ──> begin.
+ */
+
+struct events;
+
+/* Define the events in the profile. Borrows all arguments. */
+struct events *event_samples_new(const struct session_options *options,
+                                 const struct targets *targets, struct profile *profile);
+/* The targets must have left the session: their probes use `events`. */
+void event_samples_free(struct events *events);
+
+/* Set the sizes that the programs need for `targets` targets. */
+void event_samples_sizes(const struct events *events, uint32_t targets,
+                         struct programs_options *sizes);
+
+/* Find the hooks of each target in its code, and request their programs. Borrows `programs` and
+ * `locks`. */
+int event_samples_find(struct events *events, struct programs *programs, struct memory_locks *locks,
+                       struct error *error);
+
+/* Attach the probes. An event that a target refuses is a warning. If all targets refuse all events,
+ * and CPU time is not sampled either, that is an error. */
+int event_samples_start(struct events *events, struct error *error);
+void event_samples_stop(struct events *events);
+
+/* Find the hooks of a target that starts later, and attach its probes. An event that it refuses is
+ * a warning. */
+int event_samples_join(struct events *events, struct target *target, struct error *error);
+
+/* Detach the probes of a target that has ended. Its held samples have their scales then. */
+void event_samples_leave(struct target *target);
+
+/* Drop what is held of a target before it is freed. */
+void event_samples_forget(struct events *events, const struct target *target);
+
+/* Take a symbolized sample of an event of this target. It is held until its window is closed,
+ * because its scale is not known before. */
+void event_samples_take(struct events *events, const struct target *target,
+                        const struct snapshot *snapshot, const struct wire_hit *hit,
+                        const struct sample *sample);
+
+/* True if an event needs CPU samples, even if these are not recorded. */
+bool event_samples_need_cpu(const struct events *events);
+int event_samples_take_cpu(struct events *events, const struct target *target,
+                           const struct snapshot *snapshot, const struct sample *sample,
+                           struct segment *segment, struct error *error);
+
+/* Append the held samples whose scale is known now. */
+int event_samples_release(struct events *events, struct segment *segment, struct error *error);
+/* Return the time of the oldest sample that is held; UINT64_MAX if none is. */
+uint64_t event_samples_oldest(const struct events *events);
+
+/* Write the summaries of what was counted since the segment began. */
+int event_samples_put_summaries(struct events *events, struct segment *segment,
+                                struct error *error);
+
+/* End the counts of this segment. */
+void event_samples_end(struct events *events);
+/* Begin the next segment. `profile` must be new, and have the events that the old one had before
+ * event_samples_new(), but no others. Samples that are still held move there; the old profile is
+ * needed until then. */
+void event_samples_begin(struct events *events, struct profile *profile);

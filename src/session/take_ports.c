@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/take_ports.h"
+#include "session/dump_take.h"
 
 #include <stdlib.h>
 

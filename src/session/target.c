@@ -39,7 +39,7 @@ void target_leave_session(struct target *target)
 
 bool target_runs(const struct target *target)
 {
-    return process_exists(target->vm->pid) && process_is(target->vm->pid, &target->vm->identity);
+    return process_runs(target->vm->pid, &target->vm->identity);
 }
 
 bool target_is_readable(const struct target *target)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "beam/trace_atoms.h"
+#include "beam/atom.h"
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "session/segment.h"

@@ -11,7 +11,7 @@
 #include "os/capabilities.h"
 #include "os/process.h"
 #include "os/service_attributes.h"
-#include "session/command.h"
+#include "session/node_name.h"
 #include "util/alloc.h"
 #include "util/attribute_list.h"
 #include "util/log.h"
@@ -52,18 +52,18 @@ struct target *targets_find(const struct targets *targets, pid_t pid)
     return ended;
 }
 
-static size_t find_rule(const struct targets *targets, struct vm *vm)
+size_t targets_find_rule(const struct target_rule *rules, size_t count, const struct vm *vm,
+                         const char *node)
 {
-    char node[600], id[256] = "", *attributes, *container, *name_space, *pod;
+    char id[256] = "", *attributes, *container, *name_space, *pod;
     size_t result;
 
-    vm_node_name(vm, node, sizeof(node));
     process_container(vm->pid, id, sizeof(id));
     attributes = service_attributes(vm->pid, id);
     container = attribute_list_find(attributes, "k8s.container.name");
     name_space = attribute_list_find(attributes, "k8s.namespace.name");
     pod = attribute_list_find(attributes, "k8s.pod.name");
-    result = target_rules_find(targets->rules, targets->rule_count,
+    result = target_rules_find(rules, count,
                                &(struct target_names){.node = node,
                                                       .container = container ? container : "",
                                                       .container_id = id,
@@ -78,14 +78,16 @@ static size_t find_rule(const struct targets *targets, struct vm *vm)
 
 bool targets_exclude(struct targets *targets, struct vm *vm)
 {
-    size_t rule = targets->rule_count ? find_rule(targets, vm) : 0;
-    char reason[64];
+    size_t count = targets->rule_count, rule;
+    char node[600], reason[64];
 
-    if (rule == targets->rule_count || targets->rules[rule].profile)
+    node_name_now(vm, node, sizeof(node));
+    rule = count ? targets_find_rule(targets->rules, count, vm, node) : 0;
+    if (rule == count || targets->rules[rule].profile)
         return false;
     snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
     log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);
-    refusals_add(&targets->refused, vm->pid, reason);
+    refusals_add(&targets->refused, vm->pid, node, reason);
     return true;
 }
 
@@ -176,7 +178,7 @@ static int none_found(size_t refused, struct error *error)
 void targets_refuse(struct targets *targets, pid_t pid, const struct error *error)
 {
     targets->warn("process %d is skipped: %s", (int)pid, error->text);
-    refusals_add(&targets->refused, pid, error->text);
+    refusals_add(&targets->refused, pid, NULL, error->text);
 }
 
 static bool may_leave_out(struct targets *targets, pid_t pid, const struct error *error)

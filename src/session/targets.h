@@ -13,11 +13,12 @@
 
 /* ---- refusals.c ---- */
 
-/* The VMs that run and are not profiled, with the reason. */
+/* The VMs that run and are not profiled, with the reason: also those that are tried again. */
 
 struct refused_vm {
     pid_t pid;
     struct process_identity identity;
+    char *node; /* its name, or the one that it requests; NULL: not known */
     char *reason;
 };
 
@@ -26,8 +27,11 @@ struct refusals {
     size_t count, room;
 };
 
-/* Add a VM. The reason is copied. */
-void refusals_add(struct refusals *refusals, pid_t pid, const char *reason);
+/* Add a VM, or give another reason. `node`: its name if it is known, or NULL. Texts are copied. */
+void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const char *reason);
+
+/* Forget a VM that is profiled now. */
+void refusals_drop(struct refusals *refusals, pid_t pid);
 
 /* True if the program that the process runs now was refused. */
 bool refusals_has(const struct refusals *refusals, pid_t pid);
@@ -75,6 +79,11 @@ uint32_t targets_room(const struct targets *targets);
 /* Warn of a VM that can't be profiled, and note it among the refused ones. */
 void targets_refuse(struct targets *targets, pid_t pid, const struct error *error);
 
+/* Return the number of the first rule that the VM with this name matches, from 0; `count` if it
+ * matches none. */
+size_t targets_find_rule(const struct target_rule *rules, size_t count, const struct vm *vm,
+                         const char *node);
+
 /* True if a rule excludes the VM, which is then noted among the refused ones. */
 bool targets_exclude(struct targets *targets, struct vm *vm);
 
@@ -85,3 +94,17 @@ bool targets_leave_out(struct targets *targets, size_t index, const struct error
 
 /* Free the targets. A command that was started continues to run. */
 void targets_close(struct targets *targets);
+
+/* ---- command.c ---- */
+
+/* Starts the command that is to be profiled, without the rights and the state of beamflame. */
+
+/*
+ * Start a command and return its pid, or -1 with error.
+ *
+ * The command runs as `user`; NULL: as the user who became root by sudo to start beamflame, else as
+ * the user of beamflame. A command of another user than root has no capabilities. Its signals have
+ * their default actions, but SIGHUP stays ignored if it is (nohup). Of the descriptors it gets 0, 1
+ * and 2.
+ */
+pid_t command_start(char **command, const char *user, struct error *error);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "beam/process_top.h"
+#include "beam/process_sweep.h"
 #include "session/options.h"
 #include "util/alloc.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Triggers: conditions on the command line for which a recording is made. */
+/* Triggers: conditions for which a recording is made or kept. */
 #pragma once
 
 #include "profile/metrics.h"
+#include "session/target_rules.h"
 #include "util/error.h"
 
 enum { TRIGGERS_MAX = 16 };
@@ -20,8 +21,9 @@ struct trigger {
     const char *text; /* as it was given, borrowed */
     enum trigger_kind kind;
     enum metric metric;
-    char *process; /* as in struct selection_processes; NULL: any */
-    double limit;  /* fires above this value */
+    char *process;                   /* as in struct selection_processes; NULL: any */
+    double limit;                    /* fires above this value */
+    const struct target_rule *nodes; /* the VMs that it is for, borrowed; NULL: all */
 };
 
 /* Return 0, or -1 with ERROR_USAGE, which lists the triggers. */

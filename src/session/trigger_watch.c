@@ -8,6 +8,7 @@
 #include "os/process.h"
 #include "output/summary/summary_text.h"
 #include "profile/microstates.h"
+#include "session/node_name.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -17,7 +18,7 @@ static const uint64_t LOOK_NS = 1000000000;
 static const uint64_t SAMPLES_NS = 10000000000; /* after this, too few samples are a share of 0 */
 
 enum {
-    SWEEP_SHARE = 50,   /* time between sweeps, in durations of a sweep */
+    SWEEP_REST = 50,    /* of a session that only waits for triggers: 2 % of a CPU */
     SAMPLES_LEAST = 50, /* needed to compute a share */
 };
 
@@ -41,18 +42,29 @@ struct trigger_watch {
     size_t count;
     struct process_sweep *sweep; /* NULL: no trigger needs one */
     const struct profile *profile;
+    uint64_t sweep_rest; /* as in struct trigger_look */
     uint64_t now, looked, next_sweep;
     uint64_t cpu_ns;      /* of the VM at the last check */
     uint64_t samples, gc; /* CPU samples since `counted`, and those in garbage collections */
     uint64_t counted;
 };
 
-static bool any_on_processes(const struct trigger *triggers, size_t count)
+static bool any_on_processes(const struct trigger_watch *watch)
 {
-    for (size_t i = 0; i < count; i++)
-        if (triggers[i].kind == TRIGGER_PROCESS)
+    for (size_t i = 0; i < watch->count; i++)
+        if (watch->conditions[i].trigger->kind == TRIGGER_PROCESS)
             return true;
     return false;
+}
+
+static bool is_for(const struct trigger *trigger, struct vm *vm)
+{
+    char node[600];
+
+    if (!trigger->nodes)
+        return true;
+    node_name_now(vm, node, sizeof(node));
+    return targets_find_rule(trigger->nodes, 1, vm, node) == 0;
 }
 
 struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t count, struct vm *vm,
@@ -62,13 +74,14 @@ struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t c
 
     watch->vm = vm;
     watch->symbolizer = symbolizer;
-    watch->count = count;
     watch->conditions = xcalloc(count, sizeof(*watch->conditions));
     for (size_t i = 0; i < count; i++)
-        watch->conditions[i] = (struct watched_condition){.trigger = &triggers[i], .armed = true};
+        if (is_for(&triggers[i], vm))
+            watch->conditions[watch->count++] =
+                (struct watched_condition){.trigger = &triggers[i], .armed = true};
     watch->looked = watch->counted = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(vm->pid, &watch->cpu_ns);
-    if (any_on_processes(triggers, count) && !(watch->sweep = process_sweep_new(vm, error))) {
+    if (any_on_processes(watch) && !(watch->sweep = process_sweep_new(vm, error))) {
         trigger_watch_free(watch);
         return NULL;
     }
@@ -138,7 +151,7 @@ static void look_at_processes(struct trigger_watch *watch)
         if (watch->conditions[i].trigger->kind == TRIGGER_PROCESS)
             watch->conditions[i].found.known = true;
     end = clock_ns(CLOCK_MONOTONIC);
-    watch->next_sweep = end + (end - begin) * SWEEP_SHARE;
+    watch->next_sweep = end + (end - begin) * watch->sweep_rest;
 }
 
 /* ---- the node ---- */
@@ -210,7 +223,7 @@ static void say_value(const struct trigger_watch *watch, const struct watched_co
                    condition->trigger->text);
 }
 
-static void look(struct trigger_watch *watch)
+static void look_at_all(struct trigger_watch *watch)
 {
     for (size_t i = 0; i < watch->count; i++)
         watch->conditions[i].found = (struct found){.known = false};
@@ -254,7 +267,8 @@ static void describe(struct trigger_watch *watch, const struct watched_condition
 }
 
 /* Update all conditions with what was found. Return the first one that fires, or NULL. */
-static const struct watched_condition *fire(struct trigger_watch *watch, bool may_fire)
+static const struct watched_condition *fire(struct trigger_watch *watch,
+                                            const struct trigger_look *look)
 {
     const struct watched_condition *fires = NULL;
 
@@ -266,7 +280,8 @@ static const struct watched_condition *fire(struct trigger_watch *watch, bool ma
             continue;
         if (!holds) {
             condition->armed = true;
-        } else if (condition->armed && may_fire && !fires) {
+        } else if (condition->armed && !fires &&
+                   look->may_fire(look->context, condition->trigger)) {
             condition->armed = false;
             fires = condition;
         }
@@ -274,20 +289,41 @@ static const struct watched_condition *fire(struct trigger_watch *watch, bool ma
     return fires;
 }
 
-bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire,
-                        const struct profile *profile, struct buffer *text)
+const struct trigger *trigger_watch_look(struct trigger_watch *watch,
+                                         const struct trigger_look *look, struct buffer *text)
 {
     const struct watched_condition *fires;
 
-    if (now < watch->looked + LOOK_NS)
-        return false;
-    watch->now = now;
-    watch->profile = profile;
-    look(watch);
-    fires = fire(watch, may_fire);
+    if (look->now < watch->looked + LOOK_NS)
+        return NULL;
+    watch->now = look->now;
+    watch->profile = look->profile;
+    watch->sweep_rest = look->sweep_rest;
+    look_at_all(watch);
+    fires = fire(watch, look);
+    if (!fires)
+        return NULL;
+    describe(watch, fires, text);
+    return fires->trigger;
+}
+
+const struct trigger *trigger_watch_end(struct trigger_watch *watch,
+                                        const struct trigger_look *look, struct buffer *text)
+{
+    const struct trigger *fires = NULL;
+
+    for (size_t i = 0; i < watch->count; i++) {
+        struct watched_condition *condition = &watch->conditions[i];
+
+        if (condition->trigger->kind != TRIGGER_EXIT || !condition->armed)
+            continue;
+        condition->armed = false;
+        if (!fires && look->may_fire(look->context, condition->trigger))
+            fires = condition->trigger;
+    }
     if (fires)
-        describe(watch, fires, text);
-    return fires != NULL;
+        buffer_text(text, fires->text);
+    return fires;
 }
 
 int trigger_watch_add(struct target *target, const struct session_options *options,
@@ -308,10 +344,21 @@ bool trigger_watch_need_cpu_samples(const struct session_options *options)
     return false;
 }
 
+/* `context`: whether triggers may fire. */
+static bool may_fire_any(void *context, const struct trigger *trigger)
+{
+    (void)trigger;
+    return *(const bool *)context;
+}
+
 bool trigger_watch_look_all(const struct targets *targets, bool may_fire,
                             const struct profile *profile, struct buffer *fired)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    const struct trigger_look look = {.now = clock_ns(CLOCK_MONOTONIC),
+                                      .profile = profile,
+                                      .sweep_rest = SWEEP_REST,
+                                      .may_fire = may_fire_any,
+                                      .context = &may_fire};
     bool found = false;
 
     for (size_t i = 0; i < targets->count; i++) {
@@ -319,8 +366,9 @@ bool trigger_watch_look_all(const struct targets *targets, bool may_fire,
         struct buffer text = {0};
 
         if (!target->ended && target->trigger_watch &&
-            trigger_watch_look(target->trigger_watch, now, may_fire && !found, profile, &text)) {
+            trigger_watch_look(target->trigger_watch, &look, &text)) {
             found = true;
+            may_fire = false;
             if (targets->count > 1)
                 buffer_format(&text, " (in process %d)", target->vm->pid);
             buffer_byte(&text, '\0');

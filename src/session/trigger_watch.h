@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Checks the triggers at one VM: about once a second. Processes are checked less often if that
- * would need more than 2 % of a CPU.
+ * would need more of a CPU than the caller allows.
  *
  * A trigger fires when its condition holds. It can fire again only after its condition was found
  * not to hold. A trigger that may not fire when its condition begins to hold fires later, if the
@@ -32,11 +32,22 @@ void trigger_watch_free(struct trigger_watch *watch);
 /* Count a CPU sample. */
 void trigger_watch_cpu_sample(struct trigger_watch *watch, const struct sample *sample);
 
-/* Check the triggers, if it is time to. If one fires, which needs `may_fire`, return true and
- * append its text and the value found to *text. `profile` is the one that the symbolizer uses now.
- */
-bool trigger_watch_look(struct trigger_watch *watch, uint64_t now, bool may_fire,
-                        const struct profile *profile, struct buffer *text);
+struct trigger_look {
+    uint64_t now;                  /* CLOCK_MONOTONIC */
+    const struct profile *profile; /* the one that the symbolizer uses now */
+    uint64_t sweep_rest;           /* time between sweeps over processes, in durations of a sweep */
+    bool (*may_fire)(void *context, const struct trigger *trigger);
+    void *context;
+};
+
+/* Check the triggers, if it is time to. If one fires, return it, and append its text and the value
+ * found to *text. Else return NULL. */
+const struct trigger *trigger_watch_look(struct trigger_watch *watch,
+                                         const struct trigger_look *look, struct buffer *text);
+
+/* The same after the VM has ended: trigger `exit` fires, at the first call or never. */
+const struct trigger *trigger_watch_end(struct trigger_watch *watch,
+                                        const struct trigger_look *look, struct buffer *text);
 
 /* The triggers of a session, at all of its targets. */
 

@@ -13,7 +13,7 @@
 #include "capture/event_sites.h"
 #include "capture/probe_safety.h"
 #include "os/capabilities.h"
-#include "native/code_changes.h"
+#include "native/native_code.h"
 #include "native/debug_file.h"
 #include "native/memory.h"
 #include "native/native_symbols.h"

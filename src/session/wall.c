@@ -7,7 +7,6 @@
 
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
-#include "beam/process_top.h"
 #include "profile/events.h"
 #include "profile/profile_remap.h"
 #include "util/alloc.h"
@@ -15,13 +14,14 @@
 #include "util/number.h"
 
 enum {
-    SWEEP_MOST = 100,       /* processes of a sweep; if there are more, it visits a random part */
-    RECENT = 1 << 10,       /* slots for the last CPU sample of a process */
-    TOP_SECONDS = 10,       /* default time after which the top is chosen again */
-    GROWTH_NS = 1000000000, /* most time until the top is chosen a second time, by growth */
-    CPU_INTERVALS = 3,      /* a process that continues to run is sampled by then */
-    STACK_NS = 1000000000,  /* time for which a CPU sample gives the stack of its process */
-    ORDER_NS = 400000000,   /* samples may be appended late by a little more than this */
+    SWEEP_MOST = 100,        /* processes of a sweep; if there are more, it visits a random part */
+    RECENT = 1 << 10,        /* slots for the last CPU sample of a process */
+    TOP_SECONDS = 10,        /* default time after which the top is chosen again */
+    GROWTH_NS = 1000000000,  /* most time until the top is chosen a second time, by growth */
+    CPU_INTERVALS = 3,       /* a process that continues to run is sampled by then */
+    STACK_NS = 1000000000,   /* time for which a CPU sample gives the stack of its process */
+    ORDER_NS = 400000000,    /* samples may be appended late by a little more than this */
+    TOGETHER_NS = 100000000, /* sweeps of several VMs in so much time fall together */
 };
 
 const char *const wall_tally_names[] = {
@@ -78,6 +78,15 @@ static int begin_top(struct wall *wall, struct error *error)
                              : 0;
 }
 
+/* The time of the first sweep, at most an interval after the start. Those of VMs that started at
+ * any time fall together, so that one step does several: each step costs time for all VMs. */
+static uint64_t first_sweep(uint64_t started, uint64_t interval)
+{
+    uint64_t grid = interval < TOGETHER_NS ? interval : TOGETHER_NS;
+
+    return (started + interval) / grid * grid;
+}
+
 struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
                       const struct wall_options *options, struct error *error)
 {
@@ -92,7 +101,7 @@ struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
         return NULL;
     }
     wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
-    wall->next = wall->started + 1000000000 / options->frequency;
+    wall->next = first_sweep(wall->started, 1000000000 / options->frequency);
     return wall;
 }
 

@@ -45,7 +45,7 @@ int walls_limit_timeout(const struct targets *targets, int timeout_ms)
         uint64_t due_ms = wall ? wall_due(wall, now) / 1000000 : UINT64_MAX;
 
         if (due_ms < (uint64_t)timeout_ms)
-            timeout_ms = (int)due_ms;
+            timeout_ms = (int)due_ms + 1; /* rounded up: an earlier step finds nothing to do */
     }
     return timeout_ms;
 }

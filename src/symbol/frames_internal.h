@@ -52,8 +52,8 @@ const char *runtime_names_find(const struct runtime_names *names, uint64_t start
 
 /*
  * The functions of a VM at which its microstate accounting changes the state, or which tell states
- * apart (symbol/threads_internal.h). Most binaries have no symbols for them, so hooks/hooks.h and
- * hooks/drivers.h find them. A function that is not found stays unknown, without a message.
+ * apart (symbol/threads_internal.h). Most binaries have no symbols for them, so the functions of
+ * hooks/hooks.h find them. A function that is not found stays unknown, without a message.
  */
 
 enum state_function {

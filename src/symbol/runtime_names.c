@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hooks/fragment_calls.h"
+#include "hooks/hooks.h"
 #include "native/memory.h"
 #include "util/address_map.h"
 #include "util/alloc.h"

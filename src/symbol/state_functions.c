@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "hooks/drivers.h"
 #include "hooks/hooks.h"
 #include "native/mappings.h"
 #include "native/native_code.h"

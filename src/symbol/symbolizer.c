@@ -20,6 +20,9 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
+/* VMs seldom load drivers, and a look reads the callbacks of all. */
+static const uint64_t DRIVERS_NS = 5000000000;
+
 struct symbolizer {
     struct vm *vm;
     struct profile *profile;
@@ -34,6 +37,7 @@ struct symbolizer {
     struct process_walks *walks;
     struct hooks *hooks; /* NULL: not needed yet, or not any more */
     struct state_functions *state_functions;
+    uint64_t drivers_found; /* CLOCK_MONOTONIC: when they were looked for */
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
@@ -200,7 +204,12 @@ struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *erro
 
 void symbolizer_look(struct symbolizer *symbolizer)
 {
-    state_functions_find_drivers(symbolizer->state_functions);
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (now - symbolizer->drivers_found >= DRIVERS_NS) {
+        symbolizer->drivers_found = now;
+        state_functions_find_drivers(symbolizer->state_functions);
+    }
     thread_watch_look(symbolizer->thread_watch);
 }
 

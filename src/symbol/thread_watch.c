@@ -22,6 +22,7 @@ struct thread_watch {
     target_id target;
     struct profile *profile;
     uint64_t looked; /* start of the last look at all threads */
+    uint64_t cpu_ns; /* of the process, before that look; 0: not known */
     struct watched_thread *list;
     size_t count, room;
     size_t *seen; /* those of the last look, as indexes of `list`, in ascending order of tids */
@@ -134,15 +135,43 @@ static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
     return known;
 }
 
+/* True if no thread has run since the last look: then none has begun or ended either. */
+static bool has_rested(struct thread_watch *watch)
+{
+    uint64_t before = watch->cpu_ns, now;
+
+    watch->cpu_ns = process_cpu_time(watch->pid, &now) ? now : 0;
+    return before && watch->cpu_ns == before;
+}
+
+/* What the last look has read is still so. */
+static void extend(struct thread_watch *watch)
+{
+    uint64_t before = watch->looked;
+
+    watch->looked = clock_ns(CLOCK_MONOTONIC);
+    for (size_t i = 0; i < watch->seen_count; i++) {
+        struct thread_time *time = &watch->list[watch->seen[i]].time;
+
+        if (time->to >= before) /* it had not ended then */
+            time->to = watch->looked;
+    }
+}
+
 /* Both the list of the last look and that of the kernel are in ascending order of tids. A tid that
  * was absent at a look is that of another thread when it comes back. */
 void thread_watch_look(struct thread_watch *watch)
 {
     struct error ignored; /* the VM ended */
     size_t count = 0, seen_count = 0, before = 0;
-    pid_t *tids = process_threads(watch->pid, &count, &ignored);
+    pid_t *tids;
     size_t *seen;
 
+    if (has_rested(watch)) {
+        extend(watch);
+        return;
+    }
+    tids = process_threads(watch->pid, &count, &ignored);
     watch->looked = clock_ns(CLOCK_MONOTONIC);
     if (!tids)
         return;

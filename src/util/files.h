@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "util/buffer.h"
 #include "util/error.h"
 
 /* Read `size` bytes of a file at `offset`. Return the number of bytes read: fewer at the end of the
@@ -29,3 +30,17 @@ void files_remove_own(int directory, const char *name);
 
 /* Remove such a file, unless the process that created it still writes it, and so has its lock. */
 void files_remove_unlocked(int directory, const char *name);
+
+/* ---- small_file.c ---- */
+
+/* Small files of secrets and certificates. */
+
+/* Read a file into an empty buffer, with a NUL after its `size`. -1 with error. */
+int small_file_read(const char *path, struct buffer *content, struct error *error);
+
+/* The same for a secret, without line breaks at its end. A file without one, or with control
+ * characters, is refused: a header of HTTP can't have them. */
+int small_file_secret(const char *path, struct buffer *content, struct error *error);
+
+/* Free a buffer, and leave nothing of its content in memory. */
+void small_file_free(struct buffer *content);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "util/small_file.h"
+#include "util/files.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "util/files.h"
 
 enum { MOST = 1 << 20 }; /* Debian's file of all certificates has 220 KB */
 

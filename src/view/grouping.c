@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/grouping.h"
+#include "view/root_frame.h"
 
 #include <string.h>
 

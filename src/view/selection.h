@@ -16,8 +16,9 @@
 
 #include "profile/dump.h"
 #include "profile/profile.h"
-#include "view/view.h"
+#include "util/buffer.h"
 #include "util/error.h"
+#include "view/view.h"
 
 struct selection_patterns {
     regex_t *list;
@@ -104,3 +105,20 @@ void selection_log(const struct selection *selection, const char *what);
 
 /* Keep the selected processes of a dump. Count the others in its `left_out`. */
 void selection_keep_processes(struct selection *selection, struct dump *dump);
+
+/* ---- suggestion.c ---- */
+
+/* Suggests the names of nodes and processes for those that a selection names and a profile does not
+ * have. */
+
+/* Append "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
+ * question if no name is like it, and "; no node is 'sho', the nodes are: shop@web-1 (4711)". No
+ * NUL is appended. */
+void suggestion_find_names(const struct selection_options *options, const struct profile *profile,
+                           struct buffer *text);
+
+/* Set the error that the options select none of `count` `what` ("samples"), with suggestions.
+ * Return -1. */
+int suggestion_nothing_selected(const struct selection_options *options,
+                                const struct profile *profile, uint64_t count, const char *what,
+                                struct error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "view/suggestion.h"
+#include "view/selection.h"
 
 #include <inttypes.h>
 

@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "view/grouping.h"
+#include "view/root_frame.h"
 #include "profile/profile.h"
 
 struct view_options {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent answers over HTTP: health, metrics, the VMs, and profiles of the last minutes."""
+import contextlib
 import http.client
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 import unittest
@@ -15,8 +17,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import beamflame
+import discovery_test
 import nodes
 from agent_test import INTERVAL, named
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 METRIC = re.compile(r'^([a-z_]+)(?:\{service="([^"]*)"\})? (\d+)$', re.M)
 
@@ -50,7 +56,8 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         cls.port = free_port()
         cls.node = nodes.Node(27, "request", flags=named("shop"))
         cls.enterClassContext(cls.node)
-        config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}")
+        config = cls.configuration(cls.out, f"127.0.0.1:{cls.port}",
+                                   "rules:\n  - {node: 'secret@*', profile: false}\n")
         cls.agent = beamflame.start("agent", "--config", config)
         cls.addClassCleanup(cls.agent.communicate)
         cls.addClassCleanup(cls.agent.send_signal, signal.SIGTERM)
@@ -108,12 +115,51 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(checked.returncode, 0, checked.stderr)
 
     def test_nodes_are_listed(self):
-        status, headers, body = self.get("/nodes")
+        status, headers, _ = self.get("/nodes")
         self.assertEqual(status, 200)
         self.assertEqual(headers["Content-Type"], "application/json")
-        listed = {target["node"]: target for target in json.loads(body)["targets"]}
-        shop = next(listed[name] for name in listed if name.startswith("shop@"))
-        self.assertEqual(shop["otp_release"], "27")
+        shop = self.await_listed("targets", self.node.pid)
+        self.assertRegex(shop["node"], "^shop@")
+        self.assertEqual((shop["service_name"], shop["otp_release"]), ("shop", "27"))
+
+    def await_listed(self, key, pid, reason=""):
+        """Wait until /nodes lists a VM. Return its entry."""
+        other = {"targets": "refused", "refused": "targets"}[key]
+        deadline = time.monotonic() + 60
+        while True:
+            answer = json.loads(self.get("/nodes")[2])
+            validator(schema("nodes")).validate(answer)
+            self.assertGreaterEqual(answer["refused_count"], len(answer["refused"]))
+            found = [vm for vm in answer[key] if vm["pid"] == pid]
+            if found and reason in found[0].get("reason", ""):
+                self.assertNotIn(pid, [vm["pid"] for vm in answer[other]])
+                return found[0]
+            self.assertLess(time.monotonic(), deadline, answer)
+            time.sleep(0.1)
+
+    def stopped_vm(self):
+        """Start a VM, and stop it before it has its name."""
+        command = discovery_test.named("late")
+        vm = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        self.addCleanup(vm.wait)
+        self.addCleanup(vm.kill)
+        deadline = time.monotonic() + 30
+        while not os.readlink(f"/proc/{vm.pid}/exe").endswith("/beam.smp"):
+            self.assertLess(time.monotonic(), deadline)
+        vm.send_signal(signal.SIGSTOP)
+        return vm
+
+    def test_vm_that_a_rule_excludes_is_listed_with_its_name(self):
+        with nodes.Node(27, "request", flags=named("secret")) as node:
+            refused = self.await_listed("refused", node.pid, "rule 1 of the configuration")
+        self.assertRegex(refused["node"], "^secret@")
+
+    def test_vm_that_is_starting_is_listed_with_the_name_that_it_requests(self):
+        """When it can be read, it is profiled."""
+        vm = self.stopped_vm()
+        self.assertEqual(self.await_listed("refused", vm.pid, "not yet: ")["node"], "late")
+        vm.send_signal(signal.SIGCONT)
+        self.await_listed("targets", vm.pid)
 
     def test_go_reads_a_profile(self):
         """`go tool pprof` takes the address of a profile, and shows functions of the node."""
@@ -235,12 +281,33 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         while len(stopped) < count:
             self.assertLess(time.monotonic(), deadline, "no dump was seen")
             for pid in set(map(int, children.read_text().split())) - stopped:
-                os.kill(pid, signal.SIGSTOP)
-                stopped.add(pid)
+                if self.stops(pid):
+                    stopped.add(pid)
+                    self.addCleanup(self.kill, pid)
+            time.sleep(0.001)
         return stopped
 
+    @staticmethod
+    def stops(pid):
+        """Stop a process; false if it has ended before."""
+        try:
+            os.kill(pid, signal.SIGSTOP)
+            while (state := Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]) != "T":
+                if state == "Z":
+                    return False
+                time.sleep(0.001)
+            return True
+        except (ProcessLookupError, FileNotFoundError):
+            return False
+
+    @staticmethod
+    def kill(pid):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
     def test_two_dumps_at_a_time_delay_nothing_and_end_with_a_sentence(self):
-        """Dumps that take long, as those of hostile VMs, keep no other request waiting."""
+        """Dumps that take long, as those of hostile VMs, keep no other request waiting. Their places
+        are free again when they have ended."""
         path = f"/dump?node={self.node.pid}"
         over = threading.Event()
 
@@ -255,12 +322,14 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
                 stopped = self.stop_dumps(2)
             finally:
                 over.set()
-            status, _, body = self.get(path)
-            self.assertEqual((status, body), (503, b"other dumps are being taken: try again\n"))
-            self.assertEqual(self.get("/healthz")[0], 200)
-            self.assertEqual(self.get("/readyz")[0], 200)
+            for refused in (path, "/profile"):
+                status, _, body = self.get(refused)
+                self.assertEqual((status, body), (
+                    503, b"2 other profiles or dumps are being made: try again\n"))
+            for answered in ("/healthz", "/readyz", "/metrics", "/nodes"):
+                self.assertEqual(self.get(answered)[0], 200)
             for pid in stopped:
-                os.kill(pid, signal.SIGKILL)
+                self.kill(pid)
             last = [done.result()[-1] for done in requests]
         failed = [body for status, _, body in last if status == 500]
         self.assertTrue(failed, last)  # one may have been answered when it was stopped

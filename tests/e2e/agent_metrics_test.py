@@ -163,18 +163,25 @@ class Numbers(Metered):
 
     def test_pauses_and_thread_times_add_up(self):
         """The worker makes garbage: collections are counted, with pauses; the thread's times are
-        those of the kernel."""
+        those of the kernel. Pauses of few windows are off by chance, and come near with time."""
+        def counted():
+            return (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
+                    sum(self.values("node_thread_seconds_total")),
+                    self.value("node_collections_total"))
+
+        def grown():
+            self.await_reading()
+            return [now - then for now, then in zip(counted(), before)]
+
         self.await_reading()
-        before = (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
-                  sum(self.values("node_thread_seconds_total")),
-                  self.value("node_collections_total"))
-        self.await_reading()
-        after = (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
-                 sum(self.values("node_thread_seconds_total")),
-                 self.value("node_collections_total"))
-        pauses, cpu, threads, collections = (b - a for a, b in zip(before, after))
-        self.assertGreater(collections, 100)
-        self.assertAlmostEqual(pauses / collections, 1, delta=0.5)
+        before = counted()
+
+        def pauses_are_collections():
+            pauses, _, _, collections = grown()
+            return collections > 100 and abs(pauses / collections - 1) < 0.5
+
+        self.wait(pauses_are_collections, 120)
+        _, cpu, threads, _ = grown()
         self.assertAlmostEqual(threads / cpu, 1, delta=0.25)
         self.assertEqual(self.value("node_gc_pause_seconds_bucket", le="+Inf"),
                          self.value("node_gc_pause_seconds_count"))
@@ -252,16 +259,20 @@ class Numbers27(Numbers, unittest.TestCase):
 
 class Variances(Metered, unittest.TestCase):
     release = 27
-    interval = 25
+    interval = 10
 
     def test_variance_is_that_of_complete_recordings(self):
-        """That of a recording that has just begun is far too large, and a counter can't go back."""
-        self.wait(lambda: any(self.values("node_gc_pause_seconds_sum")))
-        self.assertEqual(list((self.folder / "spool").glob("*.bfr")), [])
-        self.assertEqual(self.value("node_gc_pause_variance_total"), 0)
-        self.wait(lambda: self.value("node_gc_pause_variance_total") > 0)
-        self.assertEqual(len(list((self.folder / "spool").glob("*.bfr"))), 1)
+        """That of a recording that has just begun is far too large, and a counter can't go back. So
+        it grows once for each recording, and at most one that has no name yet."""
+        seen = set()
 
+        def recordings():
+            seen.add(self.value("node_gc_pause_variance_total"))
+            return len(list((self.folder / "spool").glob("*.bfr")))
+
+        self.wait(lambda: recordings() >= 3, 120)
+        self.assertGreater(len(seen - {0}), 0)
+        self.assertLessEqual(len(seen - {0}), recordings() + 1)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -18,6 +19,8 @@ from hostile_test import patience
 SERVER = nodes.ROOT / "tests" / "tools" / "silent_folder.py"
 SILENT = "its file server does not answer"
 SECONDS = 4  # that a command may take beyond its work
+SEGMENT = 3  # seconds
+KEPT = "the recording of that segment is kept in"
 CALLS = ("create", "write", "flush", "rename")
 
 
@@ -139,36 +142,55 @@ class Recordings(ServedFolder, unittest.TestCase):
         self.check_silent(self.record("--loop", 1, "-o", served / "x.bfr"), served / "x.bfr")
 
     def start_segments(self, served, *options):
-        """Record segments of a second there; return the process once it samples."""
+        """Record segments there; return the process once it samples. It is killed if it hangs."""
         process = beamflame.start(
-            "-p", self.node.pid, "-F", 199, "--loop", 1, *options, "-o", served / "x.bfr", "-o",
+            "-p", self.node.pid, "-F", 199, "--loop", SEGMENT, *options, "-o", served / "x.bfr", "-o",
             served / "x.svg", env=dict(os.environ, TMPDIR=str(self.temporary)))
+        guard = threading.Timer(60 * patience(), process.kill)
+        guard.start()
+        self.addCleanup(guard.cancel)
         self.addCleanup(process.kill)
         self.assertIn("sampling", process.stderr.readline())
         return process
 
+    @staticmethod
+    def await_kept(process, count):
+        """Return what it says until it has kept so many recordings, or has ended."""
+        said = ""
+        while said.count(KEPT) < count and (line := process.stderr.readline()):
+            said += line
+        return said
+
     def check_ends(self, process, sent=signal.SIGINT):
-        """A signal ends it in time; return what it said."""
+        """A signal ends it in time; return what it says."""
         began = time.monotonic()
         process.send_signal(sent)
-        _, said = process.communicate(timeout=60)
+        said = process.stderr.read()
+        process.wait()
         self.assertLess(time.monotonic() - began, SECONDS * patience())
         return said
 
-    def check_kept(self, said, count):
-        """So many recordings are kept, at least, and each is complete."""
-        kept = re.findall(r"the recording of that segment is kept in (\S+)", said)
+    @staticmethod
+    def hanging():
+        """Return the processes that write to file servers."""
+        return subprocess.run(["pgrep", "-x", "beamflame-put"], capture_output=True, text=True,
+                              check=False).stdout.split()
+
+    def check_kept(self, said, count, keep):
+        """So many recordings were kept, at least, and the newest `keep` are there, complete."""
+        kept = re.findall(KEPT + r" (\S+)", said)
         self.assertGreaterEqual(len(kept), count, said)
-        for path in kept:
+        self.assertEqual([path for path in kept if Path(path).exists()], kept[-keep:])
+        for path in kept[-keep:]:
             self.assertEqual(Path(path).parent, self.temporary)
             self.assertGreater(sum(beamflame.folded(path).values()), 5)
 
     def test_segments_on_a_server_that_answers(self):
         """The newest are kept, and are complete; nothing else is there."""
         served = self.serve()
-        done = self.record("--loop", 1, "--keep", 2, "-o", served / "x.bfr", "-o",
-                           served / "x.svg", seconds=5)
-        self.assertEqual((done.returncode, done.stderr), (DONE, ""))
+        done = self.record("--loop", SEGMENT, "--keep", 2, "-o", served / "x.bfr", "-o",
+                           served / "x.svg", seconds=3.5 * SEGMENT)
+        self.assertEqual(done.returncode, DONE, done.stderr)
         self.assertEqual(sorted(path.suffix for path in served.iterdir()), [".bfr"] * 2 + [".svg"] * 2)
         for path in served.glob("*.bfr"):
             local = self.folder / path.name
@@ -177,26 +199,30 @@ class Recordings(ServedFolder, unittest.TestCase):
         self.assertEqual(os.listdir(self.temporary), [])
 
     def test_segments_are_kept_if_the_server_falls_silent(self):
-        """Sampling continues, and a signal ends it."""
+        """Sampling continues, and a signal ends it. At most two processes hang, that which looks for
+        names and that which writes, however many segments there are."""
         served = self.serve()
         process = self.start_segments(served, "--keep", 2)
-        time.sleep(2.5)
+        while not list(served.glob("*.svg")):
+            self.assertIsNone(process.poll())
+            time.sleep(0.1)
         self.stall()
-        time.sleep(5)
-        said = self.check_ends(process)
+        said = self.await_kept(process, 3)
+        self.assertIn(len(self.hanging()), (1, 2))
+        said += self.check_ends(process)
         self.assertEqual(process.returncode, FAILED)
         self.assertIn(SILENT, said)
-        self.check_kept(said, 3)
+        self.check_kept(said, 4, 2)
 
     def test_server_that_falls_silent_at_each_call_of_a_segment(self):
         for call, count in (("lookup", 25), ("create", 5), ("write", 2), ("flush", 5), ("rename", 2)):
             with self.subTest(call):
                 served = self.serve(call, count)
                 process = self.start_segments(served, "--keep", 1)
-                time.sleep(5)
-                said = self.check_ends(process, signal.SIGTERM)
+                said = self.await_kept(process, 1)
+                said += self.check_ends(process, signal.SIGTERM)
                 self.assertIn(SILENT, said)
-                self.check_kept(said, 2)
+                self.check_kept(said, 2, 1)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "push/push_verdict.h"
+#include "push/push_format.h"
 #include "util/alloc.h"
 #include "util/utf8.h"
 

@@ -13,6 +13,7 @@
 
 #include "../unit/same_config.h"
 #include "agent/config/config_table.h"
+#include "session/trigger.h"
 #include "util/alloc.h"
 #include "util/files.h"
 #include "util/utf8.h"
@@ -61,6 +62,16 @@ static void check_values(const struct agent_config *config)
     check(config->spool.directory[0] == '/' && config->record.events);
     check(config->rule_count <= CONFIG_RULES_MAX);
     check(config->service_count <= CONFIG_SERVICES_MAX);
+    check(config->trigger_count <= CONFIG_TRIGGERS_MAX);
+    for (size_t i = 0; i < config->trigger_count; i++) {
+        const struct agent_trigger *trigger = &config->triggers[i];
+        struct trigger parsed;
+        struct error error;
+
+        check(trigger->name && trigger->name[0] && !trigger_parse(trigger->when, &parsed, &error));
+        trigger_free(&parsed);
+        check(trigger->holdoff >= 1 && trigger->max_kept && trigger->max_size);
+    }
     for (size_t i = 0; i < config->service_count; i++) {
         const struct push_service *service = &config->services[i];
 

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "native/core_process.h"
+#include "native/core_file.h"
 #include "native/parser.h"
 #include "util/buffer.h"
 

@@ -12,15 +12,13 @@
 #include <string.h>
 
 #include "os/capabilities.h"
-#include "os/container.h"
-#include "os/cpus.h"
+#include "os/process.h"
 #include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
 #include "native/mappings.h"
 #include "os/probe_holder.h"
-#include "os/process.h"
 #include "os/procfs.h"
-#include "os/socket_table.h"
+#include "os/sockets.h"
 #include "profile/threads.h"
 #include "util/alloc.h"
 

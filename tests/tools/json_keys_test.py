@@ -10,7 +10,8 @@ from seeds import BINARY, ROOT, SeedCase
 
 OBJECTS = {"values", "units", "metrics", "sums", "standard_errors", "sure", "losses"}
 LISTS = {"ancestors", "histograms", "tallies", "spans_ns", "readings"}
-FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "unresolved", "cut"}
+FLAGS = {"erlang", "complete", "truncated", "no_leaf", "named", "same_hit", "unresolved",
+         "cut"}
 TEXTS = {"type", "beamflame", "sampled_by", "hostname", "kernel", "command", "trigger", "node",
          "otp_release", "erts", "flavor", "executable", "container", "layout", "label",
          "initial_call", "application", "parent", "path", "build_id", "symbol", "kind", "file",

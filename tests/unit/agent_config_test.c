@@ -115,6 +115,33 @@ static void test_each_key_sets_its_value(void **state)
     agent_config_free(&config);
 }
 
+static void test_triggers_have_limits_by_default(void **state)
+{
+    struct agent_config config = good_config("triggers:\n"
+                                             "- when: process cart msgq > 1000\n"
+                                             "- {name: big, when: memory>2G, node: shop@*,\n"
+                                             "   before: 0, after: 1m, holdoff: 1h,\n"
+                                             "   max_kept: 3, max_size: 1M}\n");
+    const struct agent_trigger *triggers = config.triggers;
+
+    (void)state;
+    assert_int_equal(config.trigger_count, 2);
+    assert_string_equal(triggers[0].name, "process-cart-msgq-1000");
+    assert_string_equal(triggers[0].when, "process cart msgq > 1000");
+    assert_null(triggers[0].nodes.node);
+    assert_true(triggers[0].before == 30 && triggers[0].after == 30);
+    assert_true(triggers[0].holdoff == 300);
+    assert_int_equal(triggers[0].max_kept, 10);
+    assert_int_equal(triggers[0].max_size, 64 << 20);
+    assert_string_equal(triggers[1].name, "big");
+    assert_string_equal(triggers[1].nodes.node, "shop@*");
+    assert_true(triggers[1].before == 0 && triggers[1].after == 60);
+    assert_true(triggers[1].holdoff == 3600);
+    assert_int_equal(triggers[1].max_kept, 3);
+    assert_int_equal(triggers[1].max_size, 1 << 20);
+    agent_config_free(&config);
+}
+
 static void test_durations_have_units(void **state)
 {
     static const struct {
@@ -442,6 +469,7 @@ int main(void)
         cmocka_unit_test(test_without_a_file_all_is_default),
         IN_FOLDER(test_empty_files_are_all_defaults),
         IN_FOLDER(test_each_key_sets_its_value),
+        IN_FOLDER(test_triggers_have_limits_by_default),
         IN_FOLDER(test_durations_have_units),
         IN_FOLDER(test_texts_that_are_empty_are_not_given),
         IN_FOLDER(test_unknown_keys_are_refused_with_a_suggestion),

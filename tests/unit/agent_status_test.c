@@ -19,7 +19,8 @@ static struct agent_status *new_status(void)
 
 static void test_refusals_are_read_as_they_were_set(void **state)
 {
-    static const struct refusal_status set[] = {{7, "too new"}, {9, "rule 1 excludes it"}};
+    static const struct refusal_status set[] = {{7, "", "too new"},
+                                                {9, "shop@web-1", "rule 1 excludes it"}};
     static struct refusal_status read[STATUS_REFUSALS_MAX];
     struct agent_status *status = new_status();
     size_t count = 99;

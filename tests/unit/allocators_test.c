@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "beam/allocators.h"
-#include "beam/node_memory.h"
 #include "fake_target.h"
 
 enum {

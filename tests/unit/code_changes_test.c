@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "native/code_changes.h"
+#include "native/native_code.h"
 
 enum { PAGE = 4096, CHANGES_MAX = 16 };
 

@@ -35,6 +35,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  max_age: 1h # default\n"
                               "http:\n"
                               "rules: [] # default\n"
+                              "triggers: [] # default\n"
                               "push: [] # default\n");
     free(text);
     agent_config_free(&config);
@@ -152,6 +153,8 @@ static void put_random_value(const struct config_key *key, size_t index, struct 
     static const char *const addresses[] = {"127.0.0.1:80", "[::1]:9466", "unix:/a b#: 'c'"};
     static const char *const events[] = {"", "gc", "msg, alloc", "probe:a b#c: 'd'", "usdt: x: "};
 
+    static const char *const conditions[] = {"exit", "cpu>80%", "process a b#: 'c' msgq > 1"};
+
     if (key->type->print_limit)
         put_random_number(key, text);
     else if (key->type == &config_flag)
@@ -161,6 +164,8 @@ static void put_random_value(const struct config_key *key, size_t index, struct 
                     push_service_protocol_name((enum push_protocol)random_below(PUSH_PROTOCOLS)));
     else if (key->type == &config_events)
         buffer_text(text, events[random_below(sizeof(events) / sizeof(events[0]))]);
+    else if (key->type == &config_trigger)
+        buffer_text(text, conditions[random_below(sizeof(conditions) / sizeof(conditions[0]))]);
     else if (key->type == &config_url)
         buffer_text(text, urls[random_below(sizeof(urls) / sizeof(urls[0]))]);
     else if (key->type == &config_listen)
@@ -238,6 +243,12 @@ static void put_random_config(struct buffer *text)
     for (size_t i = 0, count = random_below(4); i < count; i++) {
         buffer_text(text, "- {");
         put_random_keys(CONFIG_RULES, i, text);
+        buffer_text(text, "}\n");
+    }
+    buffer_text(text, "triggers:\n");
+    for (size_t i = 0, count = random_below(4); i < count; i++) {
+        buffer_text(text, "- {");
+        put_random_keys(CONFIG_TRIGGERS, i, text);
         buffer_text(text, "}\n");
     }
     buffer_text(text, "push:\n");

@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "native/core_process.h"
+#include "native/core_file.h"
 #include "native/elf_file.h"
 #include "util/buffer.h"
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "budget/cost_factor.h"
+#include "budget/budget.h"
 
 static const double UNKNOWN = 1.5; /* the factor without evidence */
 static const double SPEED = 0.06;  /* work per ns */

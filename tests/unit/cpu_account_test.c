@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "output/summary/cpu_account.h"
+#include "output/summary/summary_text.h"
 
 static const char *text_of(const char *clock, const struct recording_totals *totals)
 {

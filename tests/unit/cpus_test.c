@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "os/cpus.h"
+#include "os/kernel_settings.h"
 
 enum { CPUS = 8 };
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "beam/dictionary_names.h"
+#include "beam/process_info.h"
 #include "fake_target.h"
 
 static const char *const atoms_of_vm[] = {

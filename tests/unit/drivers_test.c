@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "hooks/drivers.h"
+#include "hooks/hooks.h"
 #include "fake_target.h"
 
 /* clang-format off */

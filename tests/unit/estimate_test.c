@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "budget/estimate.h"
+#include "budget/windows.h"
 
 enum { MS = 1000000 };
 

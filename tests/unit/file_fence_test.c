@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/file_fence.h"
+#include "os/fence.h"
 #include "util/alloc.h"
 
 static char folder[] = "/tmp/beamflame-fence-XXXXXX";

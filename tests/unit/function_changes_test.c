@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "output/changes/function_changes.h"
+#include "output/changes/changes.h"
 
 /* What each test begins with: no change, and the stacks of two functions, m:f/1 and m:g/1. */
 static struct profile *profile;

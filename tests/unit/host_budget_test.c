@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "budget/host_budget.h"
+#include "budget/budget.h"
 
 #define SECOND 1000000000ull
 

@@ -6,7 +6,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "beam/live_slots.h"
+#include "beam/process_table.h"
 #include "fake_target.h"
 #include "util/error.h"
 

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "native/mapped_ranges.h"
+#include "native/mappings.h"
 #include "native/memory.h"
 
 enum { PAGE = 4096 };

@@ -325,6 +325,30 @@ static void test_summary_has_wakeups_and_run_queues(void **state)
     free(text);
 }
 
+/* Two of the four samples are parts of one hit. */
+static void test_hit_with_two_samples_counts_once(void **state)
+{
+    static const struct output_format *const formats[] = {&folded_format, &stats_json_format,
+                                                          &json_format};
+    static const char *const texts[] = {
+        "[no stack] 3\n", "\n    \"sched\": {\n      \"samples\": 3,\n",
+        "\"totals\", \"duration_ns\": 2500000000, \"samples\": 3, "};
+    const struct output_settings settings = {.event = "sched", .value = "samples"};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct messages messages;
+        char *text;
+
+        make_wakes(&messages);
+        messages.small.samples[2].thread = messages.small.samples[1].thread;
+        messages.small.samples[2].time = messages.small.samples[1].time;
+        text = small_output_of(&messages.small, formats[i], &settings);
+        assert_has(text, texts[i]);
+        free(text);
+    }
+}
+
 /* A graph without edges is no error, unless the recording has no event with edges. */
 static void test_graph_without_edges_is_no_error(void **state)
 {
@@ -460,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_port_can_be_a_sender),
         cmocka_unit_test(test_edges_with_long_waits_are_red),
         cmocka_unit_test(test_small_edge_has_its_text_in_the_tooltip),
+        cmocka_unit_test(test_hit_with_two_samples_counts_once),
         cmocka_unit_test(test_graph_without_edges_is_no_error),
         cmocka_unit_test(test_selected_value_decides_the_edges_and_their_order),
         cmocka_unit_test(test_smallest_edges_are_cut),

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/dump/sections.h"
+#include "output/dump/writers.h"
 
 static const struct memory_use use = {
     .resident = 81200000,

@@ -23,7 +23,6 @@
 #include "os/descriptors.h"
 #include "os/patience.h"
 #include "os/patient_open.h"
-#include "native/stop_guard.h"
 #include "util/clock.h"
 #include "util/error.h"
 #include "util/stop.h"

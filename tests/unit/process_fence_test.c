@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/process_fence.h"
+#include "os/fence.h"
 
 enum { NO_FENCE = 77 };
 

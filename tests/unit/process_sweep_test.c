@@ -6,7 +6,6 @@
 
 #include "beam/gdb_jit.h"
 #include "beam/process_sweep.h"
-#include "beam/process_top.h"
 #include "fake_target.h"
 #include "wire.h"
 

@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "os/container.h"
 #include "os/process.h"
 #include "os/procfs.h"
 #include "util/clock.h"
@@ -69,11 +68,16 @@ static void test_only_a_living_process_has_a_start_time(void **state)
     identity = process_identity(child);
     assert_true(identity.start_time >= here.start_time);
     assert_true(process_is(child, &identity));
+    assert_true(process_runs(child, &identity));
+    assert_false(process_runs(child, &(struct process_identity){1, 1}));
     assert_int_equal(kill(child, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT), 0);
+    assert_false(process_runs(child, &identity)); /* a zombie */
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_false(process_exists(child));
     assert_true(process_identity(child).start_time == 0);
     assert_false(process_is(child, &identity));
+    assert_false(process_runs(child, &identity));
     assert_false(process_exists(0));
 }
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "push/push_backoff.h"
+#include "push/push_client.h"
 
 static const struct push_reply later = {.outcome = PUSH_LATER};
 

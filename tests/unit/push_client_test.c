@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "push/push_client.h"
-#include "push/push_url.h"
-#include "util/small_file.h"
+#include "push/transfer.h"
+#include "util/files.h"
 #include "test_folder.h"
 
 static bool is_never_set(void *context)

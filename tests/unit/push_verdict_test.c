@@ -7,8 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "push/answer_json.h"
-#include "push/push_verdict.h"
+#include "push/push_format.h"
 #include "util/utf8.h"
 
 #define PROTOBUF "application/x-protobuf"

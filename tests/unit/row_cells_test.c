@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "output/row_cells.h"
+#include "output/rows.h"
 
 enum { IDS = 3000, WINDOWS = 400 };
 

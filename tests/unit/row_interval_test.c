@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget/estimate.h"
+#include "budget/windows.h"
 #include "profile/row_interval.h"
 #include "util/alloc.h"
 

@@ -27,6 +27,17 @@ static inline bool same_rule(const struct agent_rule *a, const struct agent_rule
            same_text(a->pod, b->pod);
 }
 
+static inline bool same_trigger(const struct agent_trigger *a, const struct agent_trigger *b)
+{
+    return same_text(a->name, b->name) && same_text(a->when, b->when) &&
+           same_text(a->nodes.node, b->nodes.node) &&
+           same_text(a->nodes.container, b->nodes.container) &&
+           same_text(a->nodes.name_space, b->nodes.name_space) &&
+           same_text(a->nodes.pod, b->nodes.pod) && a->before == b->before &&
+           a->after == b->after && a->holdoff == b->holdoff && a->max_kept == b->max_kept &&
+           a->max_size == b->max_size;
+}
+
 /* True if all values are the same, wherever they are from. */
 static inline bool same_config(const struct agent_config *a, const struct agent_config *b)
 {
@@ -36,10 +47,14 @@ static inline bool same_config(const struct agent_config *a, const struct agent_
         !same_text(a->record.events, b->record.events) ||
         !same_text(a->spool.directory, b->spool.directory) ||
         a->spool.max_size != b->spool.max_size || a->spool.max_age != b->spool.max_age ||
-        a->rule_count != b->rule_count || a->service_count != b->service_count)
+        a->rule_count != b->rule_count || a->trigger_count != b->trigger_count ||
+        a->service_count != b->service_count)
         return false;
     for (size_t i = 0; i < a->rule_count; i++)
         if (!same_rule(&a->rules[i], &b->rules[i]))
+            return false;
+    for (size_t i = 0; i < a->trigger_count; i++)
+        if (!same_trigger(&a->triggers[i], &b->triggers[i]))
             return false;
     for (size_t i = 0; i < a->service_count; i++)
         if (!same_service(&a->services[i], &b->services[i]))

@@ -2,6 +2,8 @@
 /* The profiles of a recording, some of which are too large for a service. */
 #include "large_recording.h"
 
+#include <sys/resource.h>
+
 #include "agent/segment_profiles.h"
 #include "opentelemetry/proto/profiles/v1development/profiles.pb-c.h"
 #include "pprof/profile.pb-c.h"
@@ -122,6 +124,22 @@ static void test_large_profiles_are_divided_and_nothing_is_lost(void **state)
     close(fd);
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/* Pieces are made few at a time: each has all rows of its profile in memory. All at once took 175
+ * MB. */
+static void test_pieces_take_little_memory(void **state)
+{
+    int fd = large_recording(small_header.start_realtime);
+    struct rusage usage;
+
+    (void)state;
+    free(make(fd, PUSH_PYROSCOPE));
+    assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
+    assert_in_range(usage.ru_maxrss, 1000, 120000);
+    close(fd);
+}
+#endif
+
 /* Senders note how many profiles a service has: the others must be the same ones again. */
 static void test_profiles_are_the_same_each_time(void **state)
 {
@@ -156,6 +174,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_profiles_are_divided_and_nothing_is_lost),
+#ifndef __SANITIZE_ADDRESS__
+        cmocka_unit_test(test_pieces_take_little_memory),
+#endif
         cmocka_unit_test(test_profiles_are_the_same_each_time),
         cmocka_unit_test(test_small_profiles_are_whole),
     };

@@ -2,7 +2,6 @@
 #include "small_output.h"
 
 #include "view/selection.h"
-#include "view/suggestion.h"
 
 /* Return the selected samples: "013". */
 static const char *wanted(struct small_profile *small, const struct selection_options *options,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "os/socket_table.h"
+#include "os/sockets.h"
 
 static void assert_parsed(enum socket_table table, const char *text,
                           const struct socket_line *expected)

@@ -82,6 +82,33 @@ static void test_recordings_are_in_the_order_of_time_whatever_the_host(void **st
     assert_string_equal(listed(), "agent-z-20261124-101500.bfr agent-a-20261124-101515.bfr ");
 }
 
+static void ignore_removed(void *context, const char *name)
+{
+    (void)context;
+    (void)name;
+}
+
+/* Recordings are listed again only after one has come or gone. */
+static void test_glance_sees_that_recordings_come_and_go(void **state)
+{
+    struct spool_glance glance = {0};
+
+    (void)state;
+    assert_true(spool_may_have_changed(directory, &glance));
+    for (int i = 0; i < 3; i++)
+        assert_false(spool_may_have_changed(directory, &glance));
+    usleep(20000); /* the kernel's time of changes is in ticks */
+    make("agent-z-20261124-101500.bfr", 1, 30);
+    assert_true(spool_may_have_changed(directory, &glance));
+    assert_false(spool_may_have_changed(directory, &glance));
+    usleep(20000);
+    spool_trim(directory, 0, 0, ignore_removed, NULL);
+    assert_true(spool_may_have_changed(directory, &glance));
+    assert_false(spool_may_have_changed(directory, &glance));
+    glance.time = 0; /* long ago */
+    assert_true(spool_may_have_changed(directory, &glance));
+}
+
 /* The clock was set back by 60 years, and then by an hour.
  * What comes later is younger, whatever its name and time say. */
 static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(void **state)
@@ -104,6 +131,29 @@ static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(v
     assert_int_equal(spool_list(directory, &list, &error), 0);
     for (size_t i = 0; i < 3; i++)
         assert_in_range(list.of[i].age, 14, 20);
+    spool_list_free(&list);
+}
+
+/* A node without a clock of its own starts in 1970: neither that recording nor those before it are
+ * that old. */
+static void test_recording_of_a_clock_far_behind_is_not_older_than_those_before(void **state)
+{
+    static const int ages[] = {300, 56 * 365 * 86400, 10};
+    struct spool_list list;
+    struct error error;
+
+    (void)state;
+    make("agent-a-20261124-101500.bfr", 1, ages[0]);
+    spool_note_order(directory);
+    make("agent-a-19700101-000010.bfr", 1, ages[1]);
+    spool_note_order(directory);
+    make("agent-a-20261124-102000.bfr", 1, ages[2]);
+    spool_note_order(directory);
+    assert_int_equal(spool_list(directory, &list, &error), 0);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.of[1].name, "agent-a-19700101-000010.bfr");
+    for (size_t i = 0; i < 3; i++)
+        assert_in_range(list.of[i].age, ages[i == 1 ? 0 : i], ages[i == 1 ? 0 : i] + 60);
     spool_list_free(&list);
 }
 
@@ -269,13 +319,36 @@ static void test_damaged_list_is_read_as_far_as_it_can_be(void **state)
     free(path);
 }
 
+static void test_list_that_is_too_long_is_written_anew(void **state)
+{
+    static const char name[] = "agent-a-20261124-101500.bfr";
+    char *path = xasprintf("%s/central.sent", directory);
+    int fd = open(path, O_WRONLY | O_CREAT, 0600);
+    struct spool_list spool = {.of = &(struct spool_entry){.name = (char *)name}, .count = 1};
+    struct name_numbers *sent;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(write(fd, "agent-a-20261124-101500.bfr 7\n", 30), 30);
+    assert_int_equal(ftruncate(fd, (16 << 20) + 1), 0);
+    close(fd);
+    sent = name_numbers_open(directory, "central", ".sent");
+    assert_int_equal(name_numbers_get(sent, name), 0);
+    assert_int_equal(name_numbers_set(sent, name, 8, &spool, &error), 0);
+    assert_int_equal(size_of("central.sent"), 30);
+    name_numbers_free(sent);
+    free(path);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_directory, remove_directory)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_recordings_are_in_the_order_of_time_whatever_the_host),
+        TEST(test_glance_sees_that_recordings_come_and_go),
         TEST(test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back),
+        TEST(test_recording_of_a_clock_far_behind_is_not_older_than_those_before),
         TEST(test_damaged_order_is_left_out),
         TEST(test_trimmed_spool_has_the_newest_recordings),
         TEST(test_spool_is_used_by_one_agent),
@@ -283,6 +356,7 @@ int main(void)
         TEST(test_spool_that_can_not_be_made_is_named),
         TEST(test_list_of_sent_recordings_outlives_the_agent),
         TEST(test_damaged_list_is_read_as_far_as_it_can_be),
+        TEST(test_list_that_is_too_long_is_written_anew),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

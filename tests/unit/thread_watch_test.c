@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
@@ -93,6 +94,44 @@ static void test_times_continue_in_another_profile(void **state)
     profile_free(first);
     profile_free(second);
     pthread_barrier_destroy(&barrier);
+}
+
+/* The threads of a process that does not run are not read again, but are known until now. */
+static void test_times_of_a_process_that_rests_go_on(void **state)
+{
+    struct profile *first = profile_new(), *second = profile_new();
+    struct thread_times times = {0};
+    struct thread_watch *watch;
+    uint64_t last = 0;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        for (;;)
+            pause();
+    usleep(50000); /* it begins to wait */
+    watch = thread_watch_new(pid, 0, first);
+    for (int i = 0; i < 3; i++) {
+        usleep(10000);
+        last = clock_ns(CLOCK_MONOTONIC);
+        thread_watch_look(watch);
+    }
+    thread_watch_get(watch, &times);
+    assert_int_equal(times.count, 1);
+    assert_true(times.list[0].to >= last);
+
+    thread_watch_move(watch, second, 0);
+    usleep(10000);
+    thread_watch_look(watch);
+    times.count = 0;
+    thread_watch_get(watch, &times);
+    assert_int_equal(times.count, 1);
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    thread_watch_free(watch);
+    thread_times_free(&times);
+    profile_free(first);
+    profile_free(second);
 }
 
 /* ---- a tid that another thread gets ---- */
@@ -251,6 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_continue_in_another_profile),
+        cmocka_unit_test(test_times_of_a_process_that_rests_go_on),
         cmocka_unit_test(test_reused_tid_has_times_of_its_own),
         cmocka_unit_test(test_tid_reused_after_a_look_has_times_of_its_own),
     };

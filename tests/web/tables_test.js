@@ -95,6 +95,20 @@ test("a hit with two samples counts once in both tables", () => {
     assert.deepEqual([cart.total, cart.samples], [22, 4]);
 });
 
+test("a hit weighs 1 sample, at the first of its samples whose status is selected", () => {
+    const recording = makeRecording([
+        { time: 1, event: "sched", status: "waiting", process: "cart", stack: "a;[waiting]" },
+        { time: 1, event: "sched", status: "runnable", process: "cart", stack: "a;[runnable]", ofHit: true },
+        { time: 2, event: "sched", status: "runnable", process: "cart", stack: "a;[runnable]" }]);
+    const totalOf = (statuses) => {
+        const { choice, weights, samples } = given(recording, { weight: "samples", statuses });
+
+        return row(functionRows(recording, choice, weights, [samples, null]), "a").total;
+    };
+
+    assert.deepEqual([[], [2], [3]].map(totalOf), [2, 2, 1]);
+});
+
 test("the noise of hits with two samples is that of their sums", () => {
     const hit = (time) => [3, 4].map((value, i) => ({ time, event: "sched", value, process: "cart",
         stack: i ? "a;[runnable]" : "a;[waiting]", ofHit: i > 0 }));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The weight of each sample (src/output/weight.c, src/output/changes/metric_changes.c). */
 import { remember } from "#analysis/memo";
+import { selectedStatuses } from "#analysis/idle";
 import { samplesOfPart } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -64,7 +65,8 @@ export function eventOf(recording, { event, weight }) {
  * @returns {Weights}
  */
 export function weigh(recording, choice) {
-    const key = JSON.stringify([choice.event, choice.weight, choice.change]);
+    const key = JSON.stringify([choice.event, choice.weight, choice.change,
+        choice.weight === "samples" ? choice.statuses : []]);
 
     return remember(recording, "weights", key, () => makeWeights(recording, choice));
 }
@@ -80,7 +82,7 @@ function makeWeights(recording, choice) {
     const metric = recording.header.metrics.findIndex(({ name }) => name === choice.weight);
 
     if (value < 0 && choice.weight === "samples")
-        return { of: ones(recording, id), unit: "samples", name: "samples", event: id, value: -1,
+        return { of: ones(recording, id, choice.statuses), unit: "samples", name: "samples", event: id, value: -1,
             unknown: 0 };
     if (value < 0 && metric >= 0)
         return metricWeights(recording, id, metric, choice.change);
@@ -90,11 +92,21 @@ function makeWeights(recording, choice) {
 }
 
 /**
+ * A hit with several samples counts in the first one whose status is selected.
+ *
  * @param {Recording} recording
  * @param {number} id
+ * @param {number[]} statuses [] is all
  */
-function ones({ samples }, id) {
-    return Float64Array.from(samples.event, (event) => (event === id ? 1 : 0));
+function ones(recording, id, statuses) {
+    const { samples, samples: { parts: { first, second } } } = recording;
+    const selected = selectedStatuses(recording, statuses);
+    const of = Float64Array.from(samples.event, (event) => (event === id ? 1 : 0));
+
+    for (let i = 0; i < second.length; i++)
+        if (!selected.length || selected.includes(samples.status[first[i]]))
+            of[second[i]] = 0;
+    return of;
 }
 
 /**

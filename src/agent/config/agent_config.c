@@ -23,12 +23,15 @@ int agent_config_load(const char *path, struct agent_config *config, struct erro
     return 0;
 }
 
-static void free_rule(struct agent_config *config, size_t index)
+static void free_entries(struct agent_config *config, enum config_section section)
 {
-    for (size_t i = 0; config_key_at(i); i++)
-        if (config_key_at(i)->section == CONFIG_RULES)
-            config_value_free(config_key_at(i),
-                              config_store_target(config, config_key_at(i), index));
+    size_t count = config_store_count(config, section);
+
+    for (size_t entry = 0; entry < count; entry++)
+        for (size_t i = 0; config_key_at(i); i++)
+            if (config_key_at(i)->section == section)
+                config_value_free(config_key_at(i),
+                                  config_store_target(config, config_key_at(i), entry));
 }
 
 void agent_config_free(struct agent_config *config)
@@ -36,9 +39,10 @@ void agent_config_free(struct agent_config *config)
     for (size_t i = 0; config_key_at(i); i++)
         if (!config_section_is_list(config_key_at(i)->section))
             config_value_free(config_key_at(i), config_store_target(config, config_key_at(i), 0));
-    for (size_t i = 0; i < config->rule_count; i++)
-        free_rule(config, i);
+    free_entries(config, CONFIG_RULES);
     free(config->rules);
+    free_entries(config, CONFIG_TRIGGERS);
+    free(config->triggers);
     for (size_t i = 0; i < config->service_count; i++)
         push_service_free(&config->services[i]);
     free(config->services);

@@ -31,6 +31,16 @@
  *     - namespace: test-*    # node, container, namespace, pod: patterns
  *       profile: false
  *
+ *   triggers:                # what is kept when a condition holds
+ *     - name: long-queue     # default: made of `when`
+ *       when: msgq>10000     # as for --trigger
+ *       node: shop@*         # the same patterns as for rules
+ *       before: 30s
+ *       after: 30s
+ *       holdoff: 5m
+ *       max_kept: 10
+ *       max_size: 64M
+ *
  * BEAMFLAME_RECORD_CPU=19 overrides record.cpu, BEAMFLAME_SPOOL_DIRECTORY spool.directory, and
  * BEAMFLAME_PUSH_0_URL the url of the first service. The index after the last one adds an entry.
  *
@@ -43,12 +53,24 @@
 #include <stdio.h>
 
 #include "push/push_service.h"
+#include "session/target_rules.h"
 #include "util/error.h"
 
 /* Which VMs are profiled. Patterns are NULL where they are not given. */
 struct agent_rule {
     char *node, *container, *name_space, *pod;
     bool profile;
+};
+
+/* Of which time recordings are kept. */
+struct agent_trigger {
+    char *name;               /* each has a name of its own */
+    char *when;               /* as for --trigger */
+    struct target_rule nodes; /* the VMs; `profile` is unused */
+    double before, after;     /* seconds */
+    double holdoff;           /* seconds from one firing at a VM to the next */
+    uint32_t max_kept;        /* firings */
+    uint64_t max_size;        /* bytes */
 };
 
 struct agent_config {
@@ -72,6 +94,8 @@ struct agent_config {
     } http;
     struct agent_rule *rules;
     size_t rule_count;
+    struct agent_trigger *triggers;
+    size_t trigger_count;
     struct push_service *services; /* each has a name of its own */
     size_t service_count;
     struct config_sources *sources; /* where each value is from (config_store.h) */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/config/config_check.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,11 +10,11 @@
 #include "os/listen_address.h"
 #include "util/alloc.h"
 
-/* Put before the error where a key of a service is set, or where the service begins. */
-static int at_key(const struct agent_config *config, const char *name, size_t index,
-                  struct error *error)
+/* Put before the error where a key of an entry is set, or where the entry begins. */
+static int at_key(const struct agent_config *config, enum config_section section, const char *name,
+                  size_t index, struct error *error)
 {
-    const struct config_key *key = config_key_find(CONFIG_PUSH, name);
+    const struct config_key *key = config_key_find(section, name);
 
     return config_store_prefix(config, key, index, config_store_source(config, key, index), error);
 }
@@ -34,7 +35,7 @@ static int check_required(const struct agent_config *config, enum config_section
             continue;
         config_key_path(key, path);
         error_set(error, ERROR_USAGE, "%s is missing: every %s must have it", path,
-                  section == CONFIG_RULES ? "rule" : "service");
+                  config_section_entry(section));
         return config_store_prefix(config, key, index, source, error);
     }
     return 0;
@@ -48,30 +49,62 @@ static int check_authentication(const struct agent_config *config, size_t index,
     if (service->user && service->token_file) {
         error_set(error, ERROR_USAGE,
                   "push.token_file can't be beside push.user: choose one of them");
-        return at_key(config, "token_file", index, error);
+        return at_key(config, CONFIG_PUSH, "token_file", index, error);
     }
     if (service->user && !service->password_file) {
         error_set(error, ERROR_USAGE, "push.user needs push.password_file");
-        return at_key(config, "user", index, error);
+        return at_key(config, CONFIG_PUSH, "user", index, error);
     }
     if (service->password_file && !service->user) {
         error_set(error, ERROR_USAGE, "push.password_file needs push.user");
-        return at_key(config, "password_file", index, error);
+        return at_key(config, CONFIG_PUSH, "password_file", index, error);
     }
     return 0;
 }
 
-static int check_name(const struct agent_config *config, size_t index, struct error *error)
+/* See that no entry before has the same name. */
+static int check_name(const struct agent_config *config, enum config_section section, size_t index,
+                      struct error *error)
 {
-    const char *name = config->services[index].name;
+    const struct config_key *key = config_key_find(section, "name");
+    const char *name = *(char **)config_store_target(config, key, index);
 
     for (size_t i = 0; i < index; i++) {
-        if (strcmp(config->services[i].name, name) != 0)
+        if (strcmp(*(char **)config_store_target(config, key, i), name) != 0)
             continue;
-        error_set(error, ERROR_USAGE, "two services have the name '%s'; set push.name", name);
-        return at_key(config, "name", index, error);
+        error_set(error, ERROR_USAGE, "two %ss have the name '%s'; set %s.name",
+                  config_section_entry(section), name, config_section_name(section));
+        return at_key(config, section, "name", index, error);
     }
     return 0;
+}
+
+/* "process cart msgq>1000" gives "process-cart-msgq-1000". */
+static char *name_of_condition(const char *when)
+{
+    enum { MOST = 64 };
+    char *name = xcalloc(1, MOST + 1);
+    size_t size = 0;
+
+    for (; *when && size < MOST; when++)
+        if (isascii(*when) && isalnum((unsigned char)*when))
+            name[size++] = *when;
+        else if (size && name[size - 1] != '-')
+            name[size++] = '-';
+    while (size && name[size - 1] == '-')
+        name[--size] = '\0';
+    return name;
+}
+
+static int check_trigger(const struct agent_config *config, size_t index, struct error *error)
+{
+    struct agent_trigger *trigger = &config->triggers[index];
+
+    if (check_required(config, CONFIG_TRIGGERS, index, error))
+        return -1;
+    if (!trigger->name)
+        trigger->name = name_of_condition(trigger->when);
+    return check_name(config, CONFIG_TRIGGERS, index, error);
 }
 
 /* Whoever can connect may ask, so others than this host need a token. */
@@ -95,6 +128,9 @@ int config_check(struct agent_config *config, struct error *error)
     for (size_t i = 0; i < config->rule_count; i++)
         if (check_required(config, CONFIG_RULES, i, error))
             return -1;
+    for (size_t i = 0; i < config->trigger_count; i++)
+        if (check_trigger(config, i, error))
+            return -1;
     for (size_t i = 0; i < config->service_count; i++) {
         struct push_service *service = &config->services[i];
 
@@ -102,7 +138,7 @@ int config_check(struct agent_config *config, struct error *error)
             return -1;
         if (!service->name)
             service->name = xstrdup(push_service_protocol_name(service->protocol));
-        if (check_name(config, i, error))
+        if (check_name(config, CONFIG_PUSH, i, error))
             return -1;
     }
     return 0;

@@ -130,7 +130,7 @@ static int reach_entry(struct agent_config *config, const struct variable *varia
     if (variable->index > count) {
         config_key_variable(variable->key, count, next);
         error_set(error, ERROR_USAGE, "there is no such %s; the next one is set by %s",
-                  section == CONFIG_RULES ? "rule" : "service", next);
+                  config_section_entry(section), next);
         return config_store_prefix(config, variable->key, variable->index, source, error);
     }
     if (config_store_add(config, section, (struct config_source){CONFIG_DEFAULT, 0, 0}, error))

@@ -40,34 +40,75 @@ struct config_source config_store_source(const struct agent_config *config,
     return config->sources->list[source_position(key, index)];
 }
 
+/* A list of the configuration. */
+struct config_list {
+    char *entries;
+    size_t *count;
+    size_t size; /* of an entry */
+    size_t most; /* entries */
+};
+
+static struct config_list list_of(struct agent_config *config, enum config_section section)
+{
+    if (section == CONFIG_RULES)
+        return (struct config_list){(char *)config->rules, &config->rule_count,
+                                    sizeof(*config->rules), CONFIG_RULES_MAX};
+    if (section == CONFIG_TRIGGERS)
+        return (struct config_list){(char *)config->triggers, &config->trigger_count,
+                                    sizeof(*config->triggers), CONFIG_TRIGGERS_MAX};
+    return (struct config_list){(char *)config->services, &config->service_count,
+                                sizeof(*config->services), CONFIG_SERVICES_MAX};
+}
+
+/* Make room for one more entry, which is all zero. */
+static void grow_list(struct agent_config *config, enum config_section section)
+{
+    struct config_sources *sources = config->sources;
+    struct config_list list = list_of(config, section);
+    size_t count = *list.count;
+
+    if (section == CONFIG_RULES)
+        config->rules = xgrow(config->rules, &sources->rule_room, count, list.size);
+    else if (section == CONFIG_TRIGGERS)
+        config->triggers = xgrow(config->triggers, &sources->trigger_room, count, list.size);
+    else
+        config->services = xgrow(config->services, &sources->service_room, count, list.size);
+    memset(list_of(config, section).entries + count * list.size, 0, list.size);
+    ++*list.count;
+}
+
 void *config_store_target(const struct agent_config *config, const struct config_key *key,
                           size_t index)
 {
-    char *base = (char *)config;
+    struct config_list list;
 
-    if (key->section == CONFIG_RULES)
-        base = (char *)&config->rules[index];
-    else if (key->section == CONFIG_PUSH)
-        base = (char *)&config->services[index];
-    return base + key->field;
+    if (!config_section_is_list(key->section))
+        return (char *)config + key->field;
+    list = list_of((struct agent_config *)config, key->section);
+    return list.entries + index * list.size + key->field;
+}
+
+static void store_default(struct agent_config *config, const struct config_key *key, size_t index,
+                          struct config_source source)
+{
+    struct error none;
+
+    if (key->fallback)
+        config_store(config, key, index, key->fallback, source, &none);
+    else
+        set_source(config, key, index, source);
 }
 
 void config_store_begin(struct agent_config *config, const char *path)
 {
-    struct error error;
-
     *config = (struct agent_config){.sources = xcalloc(1, sizeof(*config->sources))};
     config->sources->path = path ? xstrdup(path) : NULL;
     for (size_t i = 0; config_key_at(i); i++) {
         const struct config_key *key = config_key_at(i);
         const struct config_source source = {CONFIG_DEFAULT, 0, 0};
 
-        if (config_section_is_list(key->section))
-            continue;
-        if (key->fallback)
-            config_store(config, key, 0, key->fallback, source, &error);
-        else
-            set_source(config, key, 0, source);
+        if (!config_section_is_list(key->section))
+            store_default(config, key, 0, source);
     }
 }
 
@@ -82,44 +123,23 @@ int config_store(struct agent_config *config, const struct config_key *key, size
 
 size_t config_store_count(const struct agent_config *config, enum config_section section)
 {
-    return section == CONFIG_RULES ? config->rule_count : config->service_count;
-}
-
-static void add_service(struct agent_config *config)
-{
-    size_t index = config->service_count++;
-
-    config->services =
-        xgrow(config->services, &config->sources->service_room, index, sizeof(*config->services));
-    config->services[index] = (struct push_service){.name = NULL};
-}
-
-static void add_rule(struct agent_config *config)
-{
-    size_t index = config->rule_count++;
-
-    config->rules =
-        xgrow(config->rules, &config->sources->rule_room, index, sizeof(*config->rules));
-    config->rules[index] = (struct agent_rule){.node = NULL};
+    return *list_of((struct agent_config *)config, section).count;
 }
 
 int config_store_add(struct agent_config *config, enum config_section section,
                      struct config_source source, struct error *error)
 {
-    size_t index = config_store_count(config, section);
-    size_t most = section == CONFIG_RULES ? CONFIG_RULES_MAX : CONFIG_SERVICES_MAX;
+    struct config_list list = list_of(config, section);
+    size_t index = *list.count;
 
-    if (index == most)
+    if (index == list.most)
         return error_set(error, ERROR_USAGE, "%s can have at most %zu entries",
-                         config_section_name(section), most);
-    if (section == CONFIG_RULES)
-        add_rule(config);
-    else
-        add_service(config);
+                         config_section_name(section), list.most);
+    grow_list(config, section);
     for (size_t i = 0; config_key_at(i); i++)
         if (config_key_at(i)->section == section)
-            set_source(config, config_key_at(i), index,
-                       (struct config_source){CONFIG_DEFAULT, source.line, source.column});
+            store_default(config, config_key_at(i), index,
+                          (struct config_source){CONFIG_DEFAULT, source.line, source.column});
     return 0;
 }
 

@@ -18,7 +18,7 @@ struct config_sources {
     char *path; /* of the file; NULL: none */
     /* By position in the table; the keys of the second and later services follow. */
     struct config_source *list;
-    size_t room, service_room, rule_room;
+    size_t room, service_room, rule_room, trigger_room;
 };
 
 /* Set all values to their defaults. `path` may be NULL. */

@@ -14,6 +14,7 @@
 #define DAY               (24 * HOUR)
 #define OF(field)         offsetof(struct agent_config, field)
 #define OF_RULE(field)    offsetof(struct agent_rule, field)
+#define OF_TRIGGER(field) offsetof(struct agent_trigger, field)
 #define OF_SERVICE(field) offsetof(struct push_service, field)
 
 static const struct config_key keys[] = {
@@ -51,6 +52,28 @@ static const struct config_key keys[] = {
      "pattern of the pod's name"},
     {CONFIG_RULES, "profile", &config_flag, OF_RULE(profile), NULL, true, 0, 0,
      "whether VMs that match are profiled"},
+    {CONFIG_TRIGGERS, "name", &config_name, OF_TRIGGER(name), NULL, false, 0, 64,
+     "name of the trigger in messages, metrics and folders; if left out, it is made of `when`"},
+    {CONFIG_TRIGGERS, "when", &config_trigger, OF_TRIGGER(when), NULL, true, 0, 512,
+     "condition, as for the option --trigger: msgq>10000"},
+    {CONFIG_TRIGGERS, "node", &config_text, OF_TRIGGER(nodes.node), NULL, false, 0, 512,
+     "pattern of the node's name, of VMs that the trigger is for"},
+    {CONFIG_TRIGGERS, "container", &config_text, OF_TRIGGER(nodes.container), NULL, false, 0, 256,
+     "pattern of the container's name in its pod, or of its id"},
+    {CONFIG_TRIGGERS, "namespace", &config_text, OF_TRIGGER(nodes.name_space), NULL, false, 0, 256,
+     "pattern of the namespace of Kubernetes"},
+    {CONFIG_TRIGGERS, "pod", &config_text, OF_TRIGGER(nodes.pod), NULL, false, 0, 256,
+     "pattern of the pod's name"},
+    {CONFIG_TRIGGERS, "before", &config_duration, OF_TRIGGER(before), "30s", false, 0, HOUR,
+     "time before the trigger fires of which recordings are kept"},
+    {CONFIG_TRIGGERS, "after", &config_duration, OF_TRIGGER(after), "30s", false, 0, HOUR,
+     "time after that"},
+    {CONFIG_TRIGGERS, "holdoff", &config_duration, OF_TRIGGER(holdoff), "5m", false, 1, 365 * DAY,
+     "shortest time from one firing at a VM to the next"},
+    {CONFIG_TRIGGERS, "max_kept", &config_count, OF_TRIGGER(max_kept), "10", false, 1, 1000,
+     "beyond so many firings of all VMs, what the oldest one kept is removed"},
+    {CONFIG_TRIGGERS, "max_size", &config_size, OF_TRIGGER(max_size), "64M", false, MIB, 1024 * GIB,
+     "the same, beyond this size of all that the trigger keeps"},
     {CONFIG_PUSH, "name", &config_name, OF_SERVICE(name), NULL, false, 0, 64,
      "name of the service in messages and files; the protocol if it is left out"},
     {CONFIG_PUSH, "protocol", &config_protocol, OF_SERVICE(protocol), NULL, true, 0, 0,
@@ -108,18 +131,33 @@ void config_key_variable(const struct config_key *key, size_t index,
         *at = (char)toupper((unsigned char)*at);
 }
 
+/* ---- sections ---- */
+
+static const struct {
+    const char *name, *entry, *example;
+} sections[CONFIG_SECTIONS] = {[CONFIG_RECORD] = {"record", NULL, NULL},
+                               [CONFIG_SPOOL] = {"spool", NULL, NULL},
+                               [CONFIG_HTTP] = {"http", NULL, NULL},
+                               [CONFIG_RULES] = {"rules", "rule", "node"},
+                               [CONFIG_TRIGGERS] = {"triggers", "trigger", "when"},
+                               [CONFIG_PUSH] = {"push", "service", "url"}};
+
 const char *config_section_name(enum config_section section)
 {
-    static const char *const names[CONFIG_SECTIONS] = {[CONFIG_RECORD] = "record",
-                                                       [CONFIG_SPOOL] = "spool",
-                                                       [CONFIG_HTTP] = "http",
-                                                       [CONFIG_RULES] = "rules",
-                                                       [CONFIG_PUSH] = "push"};
-
-    return names[section];
+    return sections[section].name;
 }
 
 bool config_section_is_list(enum config_section section)
 {
     return section >= CONFIG_RULES;
+}
+
+const char *config_section_entry(enum config_section section)
+{
+    return sections[section].entry;
+}
+
+const char *config_section_example(enum config_section section)
+{
+    return sections[section].example;
 }

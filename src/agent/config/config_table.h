@@ -11,6 +11,7 @@ enum config_section {
     CONFIG_HTTP,
     /* lists, of which each entry has the keys */
     CONFIG_RULES,
+    CONFIG_TRIGGERS,
     CONFIG_PUSH,
     CONFIG_SECTIONS,
 };
@@ -29,6 +30,7 @@ struct config_key {
 enum {
     CONFIG_SERVICES_MAX = 16,
     CONFIG_RULES_MAX = 100,
+    CONFIG_TRIGGERS_MAX = 16,
     CONFIG_PATH_ROOM = 40,     /* "record.max_memory" */
     CONFIG_VARIABLE_ROOM = 64, /* "BEAMFLAME_PUSH_0_PASSWORD_FILE" */
 };
@@ -53,3 +55,7 @@ void config_key_variable(const struct config_key *key, size_t index,
 /* "record" */
 const char *config_section_name(enum config_section section);
 bool config_section_is_list(enum config_section section);
+
+/* What an entry of a list is, and one of its keys, for messages: "rule", "node". */
+const char *config_section_entry(enum config_section section);
+const char *config_section_example(enum config_section section);

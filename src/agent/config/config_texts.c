@@ -12,6 +12,7 @@
 #include "capture/event_probes.h"
 #include "profile/events.h"
 #include "push/push_service.h"
+#include "session/trigger.h"
 #include "util/alloc.h"
 
 static int store(const char *text, void *target)
@@ -207,3 +208,20 @@ static int parse_events(const struct config_key *key, const char *text, void *ta
 }
 
 const struct config_type config_events = {"events", true, parse_events, NULL, NULL};
+
+/* ---- triggers ---- */
+
+static int parse_trigger(const struct config_key *key, const char *text, void *target,
+                         struct error *error)
+{
+    struct trigger trigger;
+    char path[CONFIG_PATH_ROOM];
+
+    config_key_path(key, path);
+    if (trigger_parse(text, &trigger, error))
+        return error_prefix(error, "%s", path);
+    trigger_free(&trigger);
+    return store(text, target);
+}
+
+const struct config_type config_trigger = {"condition", true, parse_trigger, NULL, NULL};

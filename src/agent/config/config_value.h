@@ -20,8 +20,8 @@ struct config_type {
 /* Of config_numbers.c: uint32_t; double; double, seconds; uint64_t, bytes. */
 extern const struct config_type config_count, config_percent, config_duration, config_size;
 /* Of config_texts.c; the last one is an enum push_protocol. */
-extern const struct config_type config_events, config_path, config_name, config_text, config_user,
-    config_url, config_listen, config_protocol;
+extern const struct config_type config_events, config_trigger, config_path, config_name,
+    config_text, config_user, config_url, config_listen, config_protocol;
 /* A bool: "true" or "false". */
 extern const struct config_type config_flag;
 

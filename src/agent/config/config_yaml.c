@@ -231,7 +231,7 @@ static int read_entries(struct yaml_input *input, enum config_section section)
         if (event->type != YAML_MAPPING_START_EVENT)
             return refuse(input, event->start_mark,
                           "an entry of %s must have keys, such as '%s: ...', not %s",
-                          config_section_name(section), section == CONFIG_RULES ? "node" : "url",
+                          config_section_name(section), config_section_example(section),
                           kind_of(event));
         if (config_store_add(input->config, section, source_at(event->start_mark), input->error))
             return config_store_prefix_line(input->config, event->start_mark.line + 1,

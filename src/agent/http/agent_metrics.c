@@ -8,10 +8,11 @@
 
 #define OF(field)         offsetof(struct agent_status, field)
 #define OF_SERVICE(field) offsetof(struct service_status, field)
+#define OF_TRIGGER(field) offsetof(struct trigger_count, field)
 
 struct agent_metric {
     struct metric_family family;
-    size_t field; /* in struct agent_status, or in struct service_status */
+    size_t field; /* in struct agent_status, service_status or trigger_count */
     double unit;  /* that the field counts in; 0: 1 */
 };
 
@@ -86,7 +87,22 @@ static const struct agent_metric service_metrics[] = {
      0},
 };
 
+static const struct agent_metric trigger_metrics[] = {
+    {{"beamflame_trigger_fired_total", "counter", "How often the trigger has fired at the VM."},
+     OF_TRIGGER(fired),
+     0},
+    {{"beamflame_trigger_dropped_total", "counter",
+      "Firings of which what was kept is removed, because of max_kept or max_size."},
+     OF_TRIGGER(dropped),
+     0},
+    {{"beamflame_trigger_left_out_total", "counter",
+      "Recordings that the trigger could not keep: no room, or no rights."},
+     OF_TRIGGER(left_out),
+     0},
+};
+
 enum {
+    TRIGGER_METRICS = sizeof(trigger_metrics) / sizeof(*trigger_metrics),
     AGENT_METRICS = sizeof(agent_metrics) / sizeof(*agent_metrics),
     SERVICE_METRICS = sizeof(service_metrics) / sizeof(*service_metrics),
 };
@@ -132,6 +148,34 @@ static void put_services(const struct agent_status *status, const struct metric_
     }
 }
 
+static void put_trigger(const struct metric_text *out, const struct agent_metric *metric,
+                        const struct trigger_count *count)
+{
+    struct buffer labels = {0};
+
+    metric_text_label(&labels, "trigger", count->trigger);
+    metric_text_label(&labels, "node", count->node);
+    buffer_byte(&labels, '\0');
+    metric_text_put(out, &metric->family, "", labels.data, value_at(count, metric));
+    buffer_free(&labels);
+}
+
+static void put_triggers(const struct trigger_counts *counts, const struct metric_text *out)
+{
+    for (int i = 0; i < TRIGGER_METRICS; i++) {
+        bool has_head = false;
+
+        for (size_t slot = 0; slot < TRIGGER_COUNTS_MAX; slot++) {
+            if (!counts->of[slot].is_shown)
+                continue;
+            if (!has_head)
+                metric_text_family(out, &trigger_metrics[i].family);
+            has_head = true;
+            put_trigger(out, &trigger_metrics[i], &counts->of[slot]);
+        }
+    }
+}
+
 void agent_metrics_write(const struct agent_status *status, const struct metric_text *out)
 {
     for (int i = 0; i < AGENT_METRICS; i++) {
@@ -142,6 +186,7 @@ void agent_metrics_write(const struct agent_status *status, const struct metric_
     for (int i = 0; i < LOSS_COUNT; i++)
         put(out, &losses, "reason", profile_loss_name(i), (double)status->losses[i]);
     put_services(status, out);
+    put_triggers(&status->triggers, out);
     node_metrics_text_write(&status->nodes_board, out);
     metric_text_end(out);
 }
@@ -154,5 +199,7 @@ void agent_metrics_families(void (*visit)(void *context, const struct metric_fam
     visit(context, &losses);
     for (int i = 0; i < SERVICE_METRICS; i++)
         visit(context, &service_metrics[i].family);
+    for (int i = 0; i < TRIGGER_METRICS; i++)
+        visit(context, &trigger_metrics[i].family);
     node_metrics_text_families(visit, context);
 }

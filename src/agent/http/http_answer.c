@@ -9,9 +9,11 @@
 
 #include "agent/http/agent_metrics.h"
 #include "agent/http/dump_answer.h"
+#include "agent/http/nodes_answer.h"
 #include "agent/http/profile_answer.h"
+#include "agent/http/slow_requests.h"
 #include "util/clock.h"
-#include "util/small_file.h"
+#include "util/files.h"
 
 enum { READY_SECONDS = 10 }; /* since the last step of recording */
 
@@ -109,6 +111,29 @@ static struct http_answer answer_metrics(const struct http_server_options *optio
     return answer;
 }
 
+static bool is_slow(const char *path)
+{
+    return !strcmp(path, "/profile") || !strcmp(path, "/dump");
+}
+
+static struct http_answer answer_slow(const struct http_server_options *options,
+                                      const struct http_request *request)
+{
+    struct http_answer answer;
+
+    if (request->is_head)
+        return http_answer_text(200, "%s", "");
+    if (!slow_requests_enter())
+        return http_answer_text(503, "%d other profiles or dumps are being made: try again",
+                                SLOW_REQUESTS);
+    if (!strcmp(request->path, "/profile"))
+        answer = profile_answer(options->config, request);
+    else
+        answer = dump_answer(options->dumps, request);
+    answer.is_slow = true;
+    return answer;
+}
+
 struct http_answer http_answer_make(const struct http_server_options *options,
                                     const struct http_request *request)
 {
@@ -126,15 +151,10 @@ struct http_answer http_answer_make(const struct http_server_options *options,
         return http_answer_text(401, "the token of http.token_file is needed");
     if (!strcmp(path, "/metrics"))
         return answer_metrics(options, request->accept);
-    if (request->is_head &&
-        (!strcmp(path, "/nodes") || !strcmp(path, "/profile") || !strcmp(path, "/dump")))
-        return http_answer_text(200, "%s", "");
     if (!strcmp(path, "/nodes"))
-        return profile_answer_nodes(options->config, request);
-    if (!strcmp(path, "/profile"))
-        return profile_answer(options->config, request);
-    if (!strcmp(path, "/dump"))
-        return dump_answer(options->dumps, request);
+        return nodes_answer(options->status);
+    if (is_slow(path))
+        return answer_slow(options, request);
     return http_answer_text(404,
                             "there are /healthz, /readyz, /metrics, /nodes, /profile and /dump");
 }

@@ -5,7 +5,7 @@
  *   /healthz    200 while the agent runs
  *   /readyz     200 while it records
  *   /metrics    numbers for Prometheus
- *   /nodes      the VMs of the newest recording, as JSON
+ *   /nodes      the VMs that are profiled, and those that are not (http/nodes_answer.h)
  *   /profile    a profile of the last minutes (http/profile_answer.h)
  *   /dump       the processes of a VM now (http/dump_answer.h)
  */
@@ -36,6 +36,7 @@ struct http_answer {
     struct buffer text; /* the body, if fd is -1 */
     int fd;             /* reads the body; -1: it is in `text` */
     uint64_t size;      /* of the body in fd */
+    bool is_slow;       /* it has a place until it is sent (http/slow_requests.h) */
 };
 
 /* Called on several threads. */

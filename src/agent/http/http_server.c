@@ -11,12 +11,13 @@
 #include "os/listen_address.h"
 #include "agent/http/http_answer.h"
 #include "agent/http/microhttpd_library.h"
-#include "os/file_fence.h"
+#include "agent/http/slow_requests.h"
+#include "os/fence.h"
 #include "os/privileges.h"
 #include "util/clock.h"
 
 enum {
-    THREADS = 4,
+    THREADS = SLOW_REQUESTS + 2,
     CONNECTIONS = 32,
     CONNECTIONS_OF_ONE = 16,  /* of one address: others are answered besides */
     TIMEOUT_SECONDS = 10,     /* of a connection that sends or takes nothing */
@@ -49,11 +50,13 @@ static const char *argument(void *context, const char *name)
     return microhttpd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, name);
 }
 
+/* What is known of a request, by its address. */
+static int begun, has_place;
+
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
                                     const char *url, const char *method, const char *version,
                                     const char *body, size_t *body_size, void **state)
 {
-    static int begun;
     const struct http_request request = {
         .path = url,
         .is_get = !strcmp(method, MHD_HTTP_METHOD_GET) || !strcmp(method, MHD_HTTP_METHOD_HEAD),
@@ -80,7 +83,20 @@ static enum MHD_Result take_request(void *context, struct MHD_Connection *connec
         return MHD_YES;
     }
     answer = http_answer_make(context, &request);
+    if (answer.is_slow)
+        *state = &has_place;
     return send_answer(connection, &answer);
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **state,
+                        enum MHD_RequestTerminationCode code)
+{
+    (void)context;
+    (void)connection;
+    (void)code;
+    if (*state == &has_place)
+        slow_requests_leave();
+    *state = NULL;
 }
 
 static void run(const struct http_server_options *options, int listening, int end_fd)
@@ -91,7 +107,8 @@ static void run(const struct http_server_options *options, int listening, int en
         MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED,
+        end_request, NULL, MHD_OPTION_END);
 
     while (daemon && poll(&end, 1, -1) < 0 && errno == EINTR)
         ;

@@ -2,7 +2,6 @@
 #include "agent/http/profile_answer.h"
 
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 #include "util/quantity.h"
 
 enum {
-    AT_ONCE = 2, /* profiles that are made */
     SECONDS = 60,
     SECONDS_MAX = 3600,
     RECORDINGS_MAX = 512,
@@ -78,8 +76,9 @@ static int write_profile(void *context, int out, struct error *error)
     }
     if (written.empty_count)
         return error_set(error, ERROR_NO_SAMPLES, "no sample counts for this profile");
-    return fclose(request.file) ? error_set(error, ERROR_FAILED, "the profile can't be written")
-                                : 0;
+    return fflush(request.file) || ferror(request.file)
+               ? error_set(error, ERROR_FAILED, "the profile can't be written")
+               : 0;
 }
 
 /* ---- inputs ---- */
@@ -131,7 +130,6 @@ static const char *type_of(const struct output_format *format)
         {"folded", "text/plain; charset=utf-8"},
         {"text", "text/plain; charset=utf-8"},
         {"dot", "text/vnd.graphviz; charset=utf-8"},
-        {"stats", "application/json"},
     };
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -166,18 +164,12 @@ static struct http_answer answer_made(const struct inputs *inputs, int fd)
 static struct http_answer make(const struct agent_config *config, double seconds,
                                struct inputs *inputs)
 {
-    static _Atomic int making;
     struct http_answer answer;
     struct error error;
     int fd = -1;
 
-    if (atomic_fetch_add(&making, 1) >= AT_ONCE) {
-        atomic_fetch_sub(&making, 1);
-        return http_answer_text(503, "%d other profiles are being made: try again", AT_ONCE);
-    }
     if (open_recordings(config->spool.directory, seconds, inputs, &error) == 0)
         fd = unprivileged_make(write_profile, inputs, inputs->fds, inputs->count, &error);
-    atomic_fetch_sub(&making, 1);
     answer =
         fd >= 0 ? answer_made(inputs, fd) : http_answer_text(status_of(&error), "%s", error.text);
     close_recordings(inputs);
@@ -208,13 +200,4 @@ struct http_answer profile_answer(const struct agent_config *config,
                                     SECONDS_MAX, text);
     }
     return make(config, seconds, &inputs);
-}
-
-struct http_answer profile_answer_nodes(const struct agent_config *config,
-                                        const struct http_request *request)
-{
-    struct inputs inputs = {.format = &stats_json_format};
-
-    (void)request;
-    return make(config, 0, &inputs);
 }

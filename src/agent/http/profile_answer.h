@@ -18,7 +18,3 @@
 
 struct http_answer profile_answer(const struct agent_config *config,
                                   const struct http_request *request);
-
-/* GET /nodes: the VMs of the newest recording, as --stats has them. */
-struct http_answer profile_answer_nodes(const struct agent_config *config,
-                                        const struct http_request *request);

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/changes/function_changes.h"
-#include "output/idle.h"
+#include "output/changes/changes.h"
+#include "output/output.h"
 #include "output/rows.h"
 #include "output/weight.h"
 #include "profile/events.h"
@@ -61,7 +61,7 @@ static int changes_sample(void *state, const struct sample *sample, struct error
                               changes->weight.value);
     function_changes_add(&changes->functions, side, sample->stack,
                          sample->flags & SAMPLE_RELEASE ? -weight : weight,
-                         counts_samples(&changes->weight) ? (uint64_t)weight : 1);
+                         counts_samples(&changes->weight) ? (uint64_t)weight : !sample->is_part);
     return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/changes/metric_changes.h"
+#include "output/changes/changes.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/dump/writers.h"
 
-#include "output/dump/sections.h"
 #include "output/summary/summary_text.h"
 
 static void (*const text_writers[DUMP_SECTIONS])(FILE *file, const struct dump *dump) = {

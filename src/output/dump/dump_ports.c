@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/dump/sections.h"
+#include "output/dump/writers.h"
 
 #include <string.h>
 

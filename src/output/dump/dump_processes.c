@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/dump/sections.h"
+#include "output/dump/writers.h"
 
 #include <signal.h>
 #include <stdlib.h>

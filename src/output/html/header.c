@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/html/html_internal.h"
 
-#include "output/summary/cpu_account.h"
+#include "output/summary/summary_text.h"
 #include "output/json/json.h"
 
 static void put_string(struct json *json, const char *key, const struct profile *profile,

@@ -112,7 +112,6 @@ struct html_samples {
     uint64_t last_ms;
     process_id last_process;
     uint64_t (*last_values)[EVENT_VALUES]; /* by event id - 1 */
-    struct sample last_sched;              /* the last sample of event sched */
     uint32_t last_part;                    /* index of the last sample in column "part" */
 };
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "profile/events.h"
-#include "profile/row_interval.h"
 #include "util/alloc.h"
 
 /* ---- in order of time ---- */
@@ -74,13 +73,10 @@ static void put_part(struct html_samples *samples, const struct sample *sample)
 {
     uint32_t index = samples->rows.count;
 
-    if (!event_is_sched(samples->profile, sample->event))
+    if (!sample->is_part)
         return;
-    if (row_interval_have_one_hit(&samples->last_sched, sample)) {
-        html_column_number(samples->part, index - samples->last_part);
-        samples->last_part = index;
-    }
-    samples->last_sched = *sample;
+    html_column_number(samples->part, index - samples->last_part);
+    samples->last_part = index;
 }
 
 int html_samples_add(struct html_samples *samples, const struct sample *sample, struct error *error)

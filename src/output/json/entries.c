@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/json/entries.h"
+#include "output/json/json.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "output/json/entries.h"
+#include "output/json/json.h"
 #include "profile/microstates.h"
 #include "profile/trace_text.h"
 #include "util/alloc.h"
@@ -124,7 +124,7 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     (void)error;
     if (!output_source_shows(&lines->source, sample->event))
         return 0;
-    lines->samples++;
+    lines->samples += !sample->is_part;
     json_entries_sample(&lines->entries, sample);
     json = json_line_open(lines->file, "sample");
     json_number(&json, "time_ns", since_start(lines, sample->time));
@@ -146,6 +146,8 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     if (sample->microstate)
         json_text(&json, "microstate", microstate_name(sample->microstate));
     put_trace(&json, profile, sample->trace_span);
+    if (sample->is_part)
+        json_bool(&json, "same_hit", true);
     put_flags(&json, sample->flags);
     put_metrics(&json, &sample->metrics);
     json_line_close(&json);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/idle.h"
+#include "output/output.h"
 #include "output/protobuf/protobuf_internal.h"
 #include "output/protobuf/wire_types.h"
 #include "profile/events.h"

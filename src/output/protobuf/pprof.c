@@ -4,14 +4,13 @@
  * labels that say who ran. It is written message by message, because all its large parts are
  * repeated fields (output/protobuf/protobuf_internal.h).
  */
-#include "output/summary/cpu_account.h"
 #include "output/formats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "output/code_table.h"
-#include "output/idle.h"
+#include "output/output.h"
 #include "output/protobuf/protobuf_internal.h"
 #include "output/protobuf/wire_types.h"
 #include "output/summary/summary_text.h"

@@ -8,7 +8,79 @@
  */
 #pragma once
 
-#include "output/sample_groups.h"
+#include "output/weight.h"
+#include "util/intern.h"
+#include "view/root_frame.h"
+
+/* ---- sample_groups.c ---- */
+
+/*
+ * Groups of samples of one event: samples of a group have the same stack in the view, process,
+ * status, thread and span of a trace. A group has a sum for each weight of the event
+ * (weights_of_event()). For formats that have labels beside the stack, which say who ran. Without
+ * labels, samples with the same stack and span of a VM are one group, and without traces also those
+ * of different spans.
+ */
+
+struct sample_group {
+    uint64_t time;       /* of its samples, if groups have times; else 0 */
+    uint64_t trace_span; /* of its samples, a trace_span_id, if groups have traces; else 0 */
+    view_stack_id stack;
+    struct root_key who;
+};
+
+/* Groups are compared by their bytes, of which none may be padding. */
+_Static_assert(sizeof(struct sample_group) ==
+                   2 * sizeof(uint64_t) + sizeof(view_stack_id) + sizeof(struct root_key),
+               "struct sample_group has padding");
+
+struct sample_groups {
+    struct output_source source;
+    bool has_times;
+    struct weight weights[WEIGHTS_MAX];
+    size_t weight_count;
+    size_t asked; /* index of the selected weight */
+    struct intern keys;
+    uint64_t *sums; /* weight_count for each group */
+    size_t room;    /* for groups, in `sums` */
+};
+
+/* With `has_times`, samples of a group have the same time, too. */
+void sample_groups_init(struct sample_groups *groups, const struct output_source *source,
+                        bool has_times);
+void sample_groups_free(struct sample_groups *groups);
+void sample_groups_add(struct sample_groups *groups, const struct sample *sample);
+
+/* Return the ids of all groups (1..keys.count), ordered by stack. To be freed. */
+uint32_t *sample_groups_by_stack(const struct sample_groups *groups);
+
+/* Make whole weights of the sums, when all samples are added. `by_stack` has the ids in the order
+ * above, so that what rounding takes from a group goes to the same stack, if it has others. */
+void sample_groups_round(struct sample_groups *groups, const uint32_t *by_stack);
+
+static inline const struct sample_group *sample_group_get(const struct sample_groups *groups,
+                                                          uint32_t id)
+{
+    return intern_get(&groups->keys, id);
+}
+
+static inline const uint64_t *sample_group_sums(const struct sample_groups *groups, uint32_t id)
+{
+    return groups->sums + (id - 1) * groups->weight_count;
+}
+
+/* Pass the known labels of a group to `each`: "pid", "name", "status", and "scheduler", which names
+ * the thread. */
+void sample_group_labels(const struct sample_groups *groups, const struct root_key *who,
+                         void (*each)(void *context, const char *key, const struct buffer *text),
+                         void *context);
+
+/* Pass the labels "trace_id" and "span_id" of a group to `each`, if it has a span. */
+void sample_group_trace(const struct sample_groups *groups, const struct sample_group *group,
+                        void (*each)(void *context, const char *key, const struct buffer *text),
+                        void *context);
+
+/* ---- wire_types.c ---- */
 
 struct wire_type {
     char name[256]; /* letters, digits and '_' */

@@ -7,7 +7,7 @@
 #include "output/counts.h"
 #include "output/json/json.h"
 #include "output/output.h"
-#include "output/summary/cpu_account.h"
+#include "output/summary/summary_text.h"
 #include "profile/events.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
@@ -224,7 +224,7 @@ static int stats_sample(void *state, const struct sample *sample, struct error *
     struct stats *stats = state;
 
     (void)error;
-    counts_add(&stats->samples, sample->event, 1);
+    counts_add(&stats->samples, sample->event, !sample->is_part);
     microstates_add(stats->microstates, sample);
     return 0; /* all other numbers were counted while recording */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/summary/cpu_account.h"
+#include "output/summary/summary_text.h"
 
 #include <math.h>
 

@@ -4,9 +4,8 @@
 
 #include <stdlib.h>
 
-#include "output/idle.h"
 #include "output/number_text.h"
-#include "output/summary/cpu_account.h"
+#include "output/output.h"
 #include "output/summary/summary_internal.h"
 #include "output/summary/summary_text.h"
 #include "profile/microstates.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/idle.h"
 #include "output/number_text.h"
+#include "output/output.h"
 #include "output/rows.h"
 #include "output/summary/summary_text.h"
 #include "profile/events.h"

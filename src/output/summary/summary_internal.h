@@ -6,7 +6,6 @@
 
 #include "output/counts.h"
 #include "output/output.h"
-#include "output/row_cells.h"
 #include "output/rows.h"
 #include "output/traffic.h"
 #include "output/weight.h"
@@ -113,7 +112,7 @@ struct summary_event {
     bool is_cpu, is_sched, is_wall;
     bool has_intervals;   /* of rows; set before they are written */
     uint64_t samples;     /* those of one hit count once */
-    struct row left_out;  /* of the whole: not in `places` (output/idle.h) */
+    struct row left_out;  /* of the whole: not in `places` (output/idle.c) */
     struct rows statuses; /* shown for wall */
     struct row_whole whole;
     struct rows places;           /* by symbol: see summary_event_add() */

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "output/number_text.h"
+#include "output/output.h"
 #include "profile/event_summary.h"
 #include "profile/profile.h"
 #include "profile/target_lives.h"
@@ -37,3 +38,16 @@ void summary_text_of_count(uint64_t count, uint64_t seen, struct buffer *text);
 
 /* Append "1,200 times (41 seen), p50 12.3 us, p99 1.2 ms, max 5.0 ms". */
 void summary_text_of_histogram(const struct event_histogram *histogram, struct buffer *text);
+
+/* ---- cpu_account.c ---- */
+
+/* The CPU time of samples, by the sampling clock, against the CPU time that the kernel accounts to
+ * the VMs. */
+
+/* Return sampled ÷ accounted time, before samples were scaled; 0 if no time was accounted. */
+double cpu_account_ratio(const struct recording_totals *totals);
+
+/* If the ratio is outside of 0.98 to 1.02, append a sentence (without a full stop) that gives the
+ * likely reason, and return true. Else append nothing and return false. */
+bool cpu_account_text(const struct recording_header *header, const struct recording_totals *totals,
+                      struct buffer *text);

@@ -11,14 +11,12 @@
 
 #include "output/counts.h"
 #include "output/frame_tree.h"
-#include "output/idle.h"
 #include "output/number_text.h"
-#include "output/summary/cpu_account.h"
+#include "output/output.h"
 #include "output/summary/summary_text.h"
 #include "output/svg/svg_internal.h"
 #include "output/weight.h"
 #include "profile/events.h"
-#include "profile/row_interval.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/utf8.h"
@@ -43,8 +41,6 @@ struct svg {
     FILE *file;
     struct output_source source;
     struct weight weight;
-    bool counts_hits; /* not each sample: a hit can have several */
-    struct sample last;
     uint64_t samples;
     struct counts counts;
 };
@@ -57,7 +53,6 @@ static void *svg_begin(FILE *file, const struct output_source *source, struct er
     svg->file = file;
     svg->source = *source;
     svg->weight = weight_of_event(source, source->event);
-    svg->counts_hits = event_is_sched(source->profile, source->event) && !svg->weight.is_one;
     return svg;
 }
 
@@ -66,8 +61,7 @@ static int svg_sample(void *state, const struct sample *sample, struct error *er
     struct svg *svg = state;
 
     (void)error;
-    svg->samples += !svg->counts_hits || !row_interval_have_one_hit(&svg->last, sample);
-    svg->last = *sample;
+    svg->samples += !sample->is_part;
     counts_add(&svg->counts, view_of_sample(svg->source.view, sample),
                sample_amount(&svg->weight, sample));
     return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "output/text/call_report.h"
+#include "output/text/call_graph.h"
 
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A report for people: the summary, and then for each event the costs of functions with their
- * callers and callees (output/text/call_report.h). */
+ * callers and callees (output/text/call_graph.h). */
 #include "output/formats.h"
 
 #include <stdlib.h>
 
 #include "output/counts.h"
-#include "output/idle.h"
-#include "output/row_cells.h"
-#include "output/text/call_report.h"
+#include "output/output.h"
+#include "output/rows.h"
+#include "output/text/call_graph.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"

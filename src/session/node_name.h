@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The name of a node, also before the VM has it: a VM takes its name some 100 ms after it began. */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "beam/vm.h"
+
+/* Read the name that the VM has now; "" if it has none, also for nonode@nohost. */
+void node_name_now(struct vm *vm, char *name, size_t size);
+
+/* Return the name that the command line of the VM requests by -sname or -name, malloc'ed; NULL if
+ * it requests none. Its host may be missing. */
+char *node_name_requested(pid_t pid);
