@@ -133,12 +133,22 @@ static int check_bif(struct hooks *hooks, const struct call_name *name, const ch
                      symbol, symbol);
 }
 
-static int too_many(const struct function_search *search, struct error *error)
+/* `functions`: those that were found before. */
+static int too_many(const struct call_functions *functions, const struct function_search *search,
+                    struct error *error)
 {
-    return error_set(error, ERROR_USAGE,
-                     "at most %d functions can be counted at once, because a CPU has as many "
-                     "breakpoints: choose among %.300s",
-                     WIRE_CALL_FUNCTIONS, search->symbols.data);
+    struct buffer all = {0};
+
+    for (size_t i = 0; i < functions->count; i++)
+        if (!matches(search, functions->of[i].symbol))
+            buffer_format(&all, "%s, ", functions->of[i].symbol);
+    buffer_format(&all, "%s", search->symbols.data);
+    error_set(error, ERROR_USAGE,
+              "at most %d functions can be counted at once, because a CPU has as many breakpoints: "
+              "choose among %.300s",
+              WIRE_CALL_FUNCTIONS, all.data);
+    buffer_free(&all);
+    return -1;
 }
 
 static int take_found(struct hooks *hooks, const struct call_name *name,
@@ -146,7 +156,7 @@ static int take_found(struct hooks *hooks, const struct call_name *name,
                       struct error *error)
 {
     if (search->matches > WIRE_CALL_FUNCTIONS)
-        return too_many(search, error);
+        return too_many(functions, search, error);
     for (size_t i = 0; i < search->found.count; i++) {
         const char *symbol = search->found.of[i].symbol;
 
@@ -155,7 +165,7 @@ static int take_found(struct hooks *hooks, const struct call_name *name,
         if (is_found(functions, symbol))
             continue;
         if (functions->count == WIRE_CALL_FUNCTIONS)
-            return too_many(search, error);
+            return too_many(functions, search, error);
         add(functions, symbol, name->module);
     }
     return 0;

@@ -17,7 +17,7 @@
 #include "session/targets.h"
 #include "util/buffer.h"
 
-enum { TOP = 10, TOP_MAX = 1000000 };
+enum { TOP = 10, ROWS_MAX = 1000000 };
 
 struct calls_options {
     struct target_options target; /* the VM */
@@ -61,7 +61,7 @@ static int set_top(void *target, char *text, struct error *error)
 {
     long value;
 
-    if (option_number("the number of callers", text, 0, TOP_MAX, &value, error))
+    if (option_number("the number of callers", text, 0, ROWS_MAX, &value, error))
         return -1;
     ((struct calls_options *)target)->top = (size_t)value;
     return 0;
