@@ -18,11 +18,6 @@
  * that of beamflame, which a target that uses all CPUs lacks. */
 #define STACK_NS (4000.0 + 7000.0)
 
-/* The most age of the last look at a target, and its most part of the time since the summaries
- * began. */
-static const uint64_t LOOK_NS = 500000000;
-enum { LOOK_PART = 20 };
-
 /* ---- finding the probe points ---- */
 
 static void find_sites(struct event_probes *probes, struct probed_event *event)
@@ -196,7 +191,7 @@ static void keep(void *context, const struct probe_links *links)
 
 static void start_span(struct event_probes *probes)
 {
-    probes->started = probes->looked = clock_ns(CLOCK_MONOTONIC);
+    probes->started = clock_ns(CLOCK_MONOTONIC);
     probes->so_far_ns = 0;
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
@@ -259,7 +254,6 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 /* Update the whole time and its work. The work of a target that has ended stays as it was. */
 static void look_at_target(struct event_probes *probes, uint64_t now)
 {
-    probes->looked = now;
     probes->so_far_ns = (double)(now - probes->started);
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
@@ -270,15 +264,6 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
             event->so_far =
                 (struct vm_work){work.count - before->count, work.amount - before->amount};
     }
-}
-
-/* A look reads counters of each scheduler. What it finds are rates since `started`, so its age must
- * be a small part of that time. */
-static bool is_look_due(const struct event_probes *probes, uint64_t now)
-{
-    uint64_t most = (now - probes->started) / LOOK_PART;
-
-    return now - probes->looked >= (most < LOOK_NS ? most : LOOK_NS);
 }
 
 void event_probes_stop(struct event_probes *probes)
@@ -337,7 +322,6 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
 
 void event_probes_update(struct event_probes *probes)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct governor_window window;
 
     while (governor_window(probes->governor, &window)) {
@@ -356,8 +340,8 @@ void event_probes_update(struct event_probes *probes)
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);
     }
-    if (!probes->stopped && is_look_due(probes, now))
-        look_at_target(probes, now);
+    if (!probes->stopped)
+        look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
 }
 
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
@@ -377,8 +361,6 @@ void event_probes_end(struct event_probes *probes)
 {
     governor_cut(probes->governor);
     event_probes_update(probes);
-    if (!probes->stopped)
-        look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
 }
 
 static void begin_event(struct event_probes *probes, struct probed_event *event)

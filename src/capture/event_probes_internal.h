@@ -44,7 +44,6 @@ struct event_probes {
     struct probed_event *events;
     struct governor *governor;
     uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
-    uint64_t looked;           /* at the target, for its work so far */
     double so_far_ns;          /* since `started` */
     struct work work;          /* of all that the target does */
 };

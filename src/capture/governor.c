@@ -15,7 +15,7 @@
 #include "util/log.h"
 
 static const uint64_t SECOND = 1000000000;
-static const uint64_t INCOME_TICK = 100000000; /* ns, while no group needs more looks */
+static const uint64_t INCOME_TICK = 100000000; /* ns, while all groups are closed */
 
 /* An open group is charged at intervals of this many ns at least. The thread may wake more often,
  * for other groups. */
@@ -27,11 +27,6 @@ static const uint64_t CHARGE_TICK = 1500000;
  * CPUs have no ticks. */
 static const uint64_t IDLE_CPU = 300000;    /* ns */
 static const uint64_t IDLE_TICK = 50000000; /* ns */
-
-/* A target that uses less than this part of a CPU is idle: groups that stay open are looked at each
- * INCOME_TICK only. A jump of their cost is still noticed before it has cost more than they may
- * save. */
-static const double IDLE_SHARE = 0.01;
 
 /* The run time of a program, in ns, where the kernel does not account it. */
 static const double PROGRAM_NS = 1000;
@@ -102,15 +97,6 @@ static bool is_worth_charging(const struct probe_group *group, uint64_t now)
            (time >= CHARGE_TICK && group->governor->target_cpu - group->charged_cpu >= IDLE_CPU);
 }
 
-/* True if the thread may sleep for INCOME_TICK for all that this group needs. Windows end in time,
- * whatever the target does. */
-static bool can_wait(const struct probe_group *group)
-{
-    const struct governor *governor = group->governor;
-
-    return governor->is_idle && budget_is_continuous(governor->budget, group->number);
-}
-
 /* Look after a group. Set `*next` to the time of the next call, if that is earlier. */
 static void govern_group(struct probe_group *group, uint64_t *next)
 {
@@ -136,7 +122,7 @@ static void govern_group(struct probe_group *group, uint64_t *next)
         *next = now;
         break;
     case BUDGET_WAIT:
-        if (until < *next && !can_wait(group))
+        if (until < *next)
             *next = until;
     }
 }
@@ -173,10 +159,6 @@ static void take_income(struct governor *governor, uint64_t now)
 
     if (!governor_group_read_target_cpu(governor))
         return;
-    governor->is_idle = (double)(governor->target_cpu - governor->looked_cpu) <
-                        IDLE_SHARE * (double)(now - governor->looked);
-    governor->looked_cpu = governor->target_cpu;
-    governor->looked = now;
     budget_income(budget, now, governor->target_cpu);
     if (governor->options.host)
         budget_scale(budget, host_limit_scale(governor->options.host, governor->member,
@@ -287,9 +269,8 @@ int governor_start(struct governor *governor, struct error *error)
     if (clock_getcpuclockid(governor->options.pid, &governor->target_clock) != 0)
         return error_set(error, ERROR_NO_PROCESS, "process %d has ended",
                          (int)governor->options.pid);
-    governor->start_time = governor->said = governor->looked = now;
+    governor->start_time = governor->said = now;
     governor->target_cpu_start = governor->target_cpu = clock_ns(governor->target_clock);
-    governor->looked_cpu = governor->target_cpu;
     governor->stats_fd = bpf_load_account();
     governor->budget = budget_new(&(struct budget_options){
         .part = governor->options.part,

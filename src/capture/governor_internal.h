@@ -69,8 +69,6 @@ struct governor {
     int stats_fd;
     clockid_t target_clock;
     uint64_t target_cpu_start, target_cpu; /* until now, or until the target ended */
-    uint64_t looked, looked_cpu;           /* when the thread last woke, and `target_cpu` then */
-    bool is_idle;                          /* the target was idle until then */
     struct budget *budget;
     double cost;                   /* estimated cost of all hits */
     struct target_effort observed; /* at the last governor_group_observe() */

@@ -5,19 +5,12 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "calibration.skel.h"
 #include "capture/governor.h"
 #include "probe_target.h"
 #include "calibrated.h"
-#include "os/process.h"
-#include "os/procfs.h"
-#include "util/alloc.h"
 
 #define MS     1000000ull
 #define SECOND 1000000000ull
@@ -211,44 +204,6 @@ static void test_cheap_group_stays_open_and_counts_every_call(void **state)
     assert_in_range(profiler->window.hits, calls - TARGET_THREADS, all);
     /* and hits between the end of the window and that of the probes */
     assert_in_range(profiler->skeleton->bss->hits, profiler->window.hits, all);
-    end(profiler);
-}
-
-/* How often the other threads of this process have begun to wait. */
-static uint64_t waits(void)
-{
-    uint64_t sum = 0, own;
-    size_t count, size;
-    struct error error;
-    pid_t *tids = process_threads(getpid(), &count, &error);
-
-    for (size_t i = 0; i < count; i++) {
-        char *name = xasprintf("task/%d/status", (int)tids[i]);
-        char *text = tids[i] == gettid() ? NULL : procfs_read(getpid(), name, &size);
-        const char *value = text ? procfs_value(text, "voluntary_ctxt_switches", &size) : NULL;
-
-        if (value && sscanf(value, "%" SCNu64, &own) == 1)
-            sum += own;
-        free(text);
-        free(name);
-    }
-    free(tids);
-    return sum;
-}
-
-/* A host can have hundreds of idle VMs: each is looked at 10 times a second, not 100 times. */
-static void test_idle_target_seldom_wakes_the_thread(void **state)
-{
-    struct profiler *profiler = start(1);
-    uint64_t before;
-
-    (void)state;
-    assert_int_equal(kill(profiler->target.pid, SIGSTOP), 0);
-    usleep(300000);
-    before = waits();
-    usleep(2000000);
-    assert_in_range(waits() - before, 1, 60);
-    assert_true(governor_status(profiler->governor, 0).continuous);
     end(profiler);
 }
 
@@ -520,7 +475,6 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_target_that_is_held_from_the_start_is_probed_later),
         cmocka_unit_test(test_governor_of_a_held_target_can_be_stopped),
         cmocka_unit_test(test_group_that_cannot_be_attached_is_refused_alone),
-        cmocka_unit_test(test_idle_target_seldom_wakes_the_thread),
         cmocka_unit_test(test_open_window_is_cut_without_losing_hits),
     };
     int code;
