@@ -5,3 +5,4 @@
 struct slots slots SEC(".maps");
 struct slot_counts slot_counts SEC(".maps");
 struct histograms histograms SEC(".maps");
+struct run_alarms run_alarms SEC(".maps");

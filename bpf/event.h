@@ -39,6 +39,12 @@ struct histograms {
 };
 extern struct histograms histograms SEC(".maps");
 
+struct run_alarms {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 4096);
+};
+extern struct run_alarms run_alarms SEC(".maps");
+
 /* A hit that a program is handling. */
 struct event {
     struct wire_hit hit;
@@ -52,6 +58,19 @@ static __always_inline void add(__u64 *sum, __u64 value)
 {
     if (value)
         __sync_fetch_and_add(sum, value);
+}
+
+/* Count a run. */
+static __always_inline void count_run(struct event *event)
+{
+    struct wire_slot_counts *counts = event->counts;
+    __u32 alarm = event->slot->alarm, slot = event->hit.slot;
+
+    add(&counts->runs, 1);
+    /* If another program on this CPU comes between, this alarm is missing, and the next one comes
+     * in time. */
+    if (alarm && !(counts->runs & (alarm - 1)))
+        bpf_ringbuf_output(&run_alarms, &slot, sizeof(slot), BPF_RB_FORCE_WAKEUP);
 }
 
 /* Begin a hit of the probe with this cookie. Return false if hits do not count now, or if the
@@ -68,7 +87,7 @@ static __always_inline bool event_begin(struct event *event, __u64 cookie)
     event->counts = bpf_map_lookup_elem(&slot_counts, &slot);
     if (!event->slot || !event->counts)
         return false;
-    add(&event->counts->runs, 1);
+    count_run(event);
     return event->slot->open;
 }
 

@@ -177,6 +177,9 @@ struct wire_slot {
     __u32 histogram; /* index of the event's first histogram in the map `histograms` */
     __u32 window;    /* number of the window; what older windows noted is not used */
     __u32 long_us;   /* us from which a slice is a long schedule */
+    __u32 alarm; /* each time that so many runs more were counted on a CPU, the number of the slot
+                  * is put into the ring buffer `run_alarms`; a power of two, or 0: never */
+    __u32 unused;
 };
 
 /* Whether hits count now. The value is also the weight of an interval that the start of a window
@@ -328,7 +331,7 @@ _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
 _Static_assert(sizeof(struct wire_target) == 280, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
-_Static_assert(sizeof(struct wire_slot) == 32, "wire format");
+_Static_assert(sizeof(struct wire_slot) == 40, "wire format");
 _Static_assert(sizeof(struct wire_start) != sizeof(struct wire_bell), "they differ in size");
 
 #endif

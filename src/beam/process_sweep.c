@@ -311,7 +311,7 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
 
     for (size_t i = 0; i < count; spans += counts[i++])
         counts[i] =
-            sweep->swept[i].is_running
+            sweep->swept[i].is_running || sweep->swept[i].is_known
                 ? 0
                 : span_stack(sweep, &sweep->swept[i], process_stop(sweep, sweep->swept[i].bytes),
                              sweep->stacks + i * STACK_ROOM, sweep->again + i * sweep->size,
@@ -329,6 +329,14 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
 }
 
 /* ---- the run ---- */
+
+static void set_known(const struct process_sweep *sweep, struct swept_process *process)
+{
+    const struct sweep_request *request = sweep->request;
+
+    process->is_known =
+        request->is_known && !process->is_running && request->is_known(request->context, process);
+}
 
 static void visit_batch(struct process_sweep *sweep)
 {
@@ -349,6 +357,7 @@ static void visit_batch(struct process_sweep *sweep)
             .bytes = entry->bytes,
             .is_running = is_running(sweep, entry->bytes),
         };
+        set_known(sweep, &sweep->swept[wanted - 1]);
     }
     if (request->with_stacks)
         visit_with_stacks(sweep, wanted);

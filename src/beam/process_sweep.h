@@ -31,6 +31,7 @@ struct swept_process {
     uint64_t address;     /* of its struct */
     const uint8_t *bytes; /* of the struct: layout.sizeof_process bytes */
     bool is_running;      /* on a normal scheduler: its stack is changing and is not read */
+    bool is_known;        /* its stack is not read, see sweep_request.is_known */
     /* From Process.stop up. Of a stack that is too large: the part at the leaf and the part at the
      * root. stack_count is 0 if the stack was not read. */
     struct swept_stack stacks[2];
@@ -65,6 +66,9 @@ struct sweep_request {
     const uint64_t *indices; /* indices of the processes in the table; NULL: all */
     size_t index_count;
     sweep_visit visit;
+    /* Return true if the stack of this process, which does not run, need not be read. NULL: all
+     * are. */
+    bool (*is_known)(void *context, const struct swept_process *process);
     void *context;
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/alarms.h"
 #include "capture/event_sites.h"
 #include "capture/programs.h"
 #include "util/alloc.h"
@@ -17,6 +18,10 @@
 /* The cost of a sample with stacks in ns, measured (docs/measurements.md): that of the target, and
  * that of beamflame, which a target that uses all CPUs lacks. */
 #define STACK_NS (4000.0 + 7000.0)
+
+/* The work of the target so far is read again after this many ns, where a scale depends on it, and
+ * otherwise when windows have ended. */
+static const uint64_t FRESH_NS = 50000000;
 
 /* ---- finding the probe points ---- */
 
@@ -99,6 +104,7 @@ void event_probes_free(struct event_probes *probes)
 {
     if (!probes)
         return;
+    alarms_leave(probes->options.alarms, probes->governor);
     governor_free(probes->governor);
     for (int i = 0; i < probes->options.count; i++) {
         free(probes->events[i].before.histograms);
@@ -158,6 +164,15 @@ static void set_period(void *context, unsigned group, uint64_t period)
     programs_set_slot(probes->options.programs, event->slot, &event->state);
 }
 
+static void set_alarm(void *context, unsigned group, uint32_t runs)
+{
+    struct event_probes *probes = context;
+    struct probed_event *event = event_of_group(probes, group);
+
+    event->state.alarm = runs;
+    programs_set_slot(probes->options.programs, event->slot, &event->state);
+}
+
 /* The work of the target. After its end, the last value from before. */
 static struct vm_work read_work(void *context, int group)
 {
@@ -191,7 +206,7 @@ static void keep(void *context, const struct probe_links *links)
 
 static void start_span(struct event_probes *probes)
 {
-    probes->started = clock_ns(CLOCK_MONOTONIC);
+    probes->started = probes->looked = clock_ns(CLOCK_MONOTONIC);
     probes->so_far_ns = 0;
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
@@ -224,6 +239,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
                       .counts = read_counts,
                       .open = set_open,
                       .period = set_period,
+                      .alarm = set_alarm,
                       .work = read_work,
                       .held_by = held_by,
                       .keep = keep},
@@ -245,6 +261,8 @@ int event_probes_start(struct event_probes *probes, struct error *error)
             log_decision("probes", "the %d probes of %s are group %d of process %d",
                          event->places.count, event->request->name, event->group, (int)options.pid);
     }
+    alarms_join(probes->options.alarms, probes->events[0].slot, (uint32_t)probes->options.count,
+                probes->governor);
     if (governor_start(probes->governor, error))
         return -1;
     start_span(probes);
@@ -254,6 +272,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
 /* Update the whole time and its work. The work of a target that has ended stays as it was. */
 static void look_at_target(struct event_probes *probes, uint64_t now)
 {
+    probes->looked = now;
     probes->so_far_ns = (double)(now - probes->started);
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
@@ -266,10 +285,20 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
     }
 }
 
+/* Look if the last look is older than `ns`. */
+static void look_again(struct event_probes *probes, uint64_t ns)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (!probes->stopped && now - probes->looked >= ns)
+        look_at_target(probes, now);
+}
+
 void event_probes_stop(struct event_probes *probes)
 {
     probes->stopped = clock_ns(CLOCK_MONOTONIC);
     look_at_target(probes, probes->stopped);
+    alarms_leave(probes->options.alarms, probes->governor);
     governor_stop(probes->governor);
 }
 
@@ -308,12 +337,15 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       struct event_scale *ret_scale)
 {
     const struct probed_event *of = &probes->events[event];
-    const struct estimate_span so_far = {probes->so_far_ns, (double)of->so_far.count};
-    double scale = 1, slowdown;
+    double scale = 1, slowdown = 1;
     enum window_answer answer =
         governor_scale(probes->governor, (unsigned)of->group, time, hit->duration, &scale);
 
-    slowdown = scale > 1 ? estimate_slowdown(&of->hits, so_far) : 1;
+    if (scale > 1) {
+        look_again(probes, FRESH_NS);
+        slowdown = estimate_slowdown(
+            &of->hits, (struct estimate_span){probes->so_far_ns, (double)of->so_far.count});
+    }
     if (hit->size < hit->period && hit->size)
         scale *= (double)hit->period / (double)hit->size;
     *ret_scale = (struct event_scale){.by_time = scale, .by_work = scale * slowdown};
@@ -323,6 +355,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
 void event_probes_update(struct event_probes *probes)
 {
     struct governor_window window;
+    bool have_ended = false;
 
     while (governor_window(probes->governor, &window)) {
         struct probed_event *event = event_of_group(probes, window.group);
@@ -339,9 +372,10 @@ void event_probes_update(struct event_probes *probes)
         }
         window_lengths_add(&event->lengths, window.start, window.end, window.represents);
         event_spans_add(&event->seen, 0, window.start, window.end);
+        have_ended = true;
     }
-    if (!probes->stopped)
-        look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
+    if (have_ended)
+        look_again(probes, 0);
 }
 
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,

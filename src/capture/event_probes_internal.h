@@ -44,7 +44,8 @@ struct event_probes {
     struct probed_event *events;
     struct governor *governor;
     uint64_t started, stopped; /* when summaries begin; when the probes were detached, 0 before */
-    double so_far_ns;          /* since `started` */
+    uint64_t looked;           /* CLOCK_MONOTONIC: when the work of the target was last read */
+    double so_far_ns;          /* from `started` to `looked` */
     struct work work;          /* of all that the target does */
 };
 

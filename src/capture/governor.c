@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,15 @@ static const uint64_t CHARGE_TICK = 1500000;
  * CPUs have no ticks. */
 static const uint64_t IDLE_CPU = 300000;    /* ns */
 static const uint64_t IDLE_TICK = 50000000; /* ns */
+
+/* While no window is open, and the groups that stay open cost little, the thread sleeps, for SLEEP
+ * at most. An alarm wakes it after hits that cost ALARM_COST on all CPUs together, or ALARM_SHARE
+ * of what the group may cost a second. Then it looks at the groups for CALM at least. */
+static const uint64_t SLEEP = 5000000000; /* ns */
+static const uint64_t CALM = 100000000;   /* ns */
+static const double ALARM_COST = 125e3;   /* ns */
+static const double ALARM_SHARE = 0.01;
+enum { ALARM_RUNS_MIN = 8, ALARM_RUNS_MAX = 4096 };
 
 /* The run time of a program, in ns, where the kernel does not account it. */
 static const double PROGRAM_NS = 1000;
@@ -97,6 +107,11 @@ static bool is_worth_charging(const struct probe_group *group, uint64_t now)
            (time >= CHARGE_TICK && group->governor->target_cpu - group->charged_cpu >= IDLE_CPU);
 }
 
+static bool stays_open(const struct probe_group *group)
+{
+    return group->open && budget_is_continuous(group->governor->budget, group->number);
+}
+
 /* Look after a group. Set `*next` to the time of the next call, if that is earlier. */
 static void govern_group(struct probe_group *group, uint64_t *next)
 {
@@ -107,8 +122,7 @@ static void govern_group(struct probe_group *group, uint64_t *next)
         struct probe_counts counts = governor_group_counts(group);
 
         governor_group_charge(group, now, &counts);
-        if (now - group->first.time >= SECOND &&
-            budget_is_continuous(governor->budget, group->number))
+        if (now - group->first.time >= SECOND && stays_open(group))
             governor_group_hand_out(group);
     }
     if (!group->open && group->tasks >= TASKS_MAX)
@@ -122,7 +136,7 @@ static void govern_group(struct probe_group *group, uint64_t *next)
         *next = now;
         break;
     case BUDGET_WAIT:
-        if (until < *next)
+        if (until < *next && !(governor->has_alarms && stays_open(group)))
             *next = until;
     }
 }
@@ -188,24 +202,75 @@ static void say_shares(struct governor *governor, uint64_t now)
     }
 }
 
-/* A window of 2 ms must end in time even if the target uses all CPUs. */
-static void take_precedence(void)
+void governor_take_precedence(void)
 {
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
         log_decision("windows", "the thread that ends them has no precedence: %s", strerror(errno));
+}
+
+/* ---- sleep ---- */
+
+/* True if a window is open, or opens or closes. */
+static bool has_window(const struct governor *governor)
+{
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        const struct probe_group *group = governor->groups[i];
+
+        if (group->tasks || (group->open && !stays_open(group)))
+            return true;
+    }
+    return false;
+}
+
+/* True if the thread may sleep until an alarm. */
+static bool is_calm(struct governor *governor, uint64_t now)
+{
+    if (!governor->options.callbacks.alarm || governor->alarmed || has_window(governor))
+        governor->calm_since = 0;
+    else if (!governor->calm_since)
+        governor->calm_since = now;
+    governor->alarmed = false;
+    return governor->calm_since && now - governor->calm_since >= CALM;
+}
+
+/* The runs of the group's programs on a CPU after which an alarm is due. */
+static uint32_t alarm_runs(const struct probe_group *group)
+{
+    double share = budget_status(group->governor->budget, group->number).share;
+    double cost = fmax(ALARM_COST, ALARM_SHARE * share);
+    double most =
+        cost / (group->trap_ns + group->program_ns) / (double)sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t runs = ALARM_RUNS_MIN;
+
+    while (2 * runs <= most && runs < ALARM_RUNS_MAX)
+        runs *= 2;
+    return runs;
+}
+
+static void set_alarms(struct governor *governor, bool on)
+{
+    const struct governor_callbacks *callbacks = &governor->options.callbacks;
+
+    if (on == governor->has_alarms)
+        return;
+    governor->has_alarms = on;
+    for (unsigned i = 0; i < governor->group_count; i++)
+        callbacks->alarm(callbacks->context, i, on ? alarm_runs(governor->groups[i]) : 0);
 }
 
 static void *govern(void *argument)
 {
     struct governor *governor = argument;
 
-    take_precedence();
+    governor_take_precedence();
     privileges_attach(); /* also of the threads that this one starts */
     pthread_mutex_lock(&governor->lock);
     while (!governor->stop) {
-        uint64_t now = clock_ns(CLOCK_MONOTONIC), next = now + INCOME_TICK;
+        uint64_t now = clock_ns(CLOCK_MONOTONIC), next;
 
         take_income(governor, now);
+        set_alarms(governor, is_calm(governor, now));
+        next = now + (governor->has_alarms ? SLEEP : INCOME_TICK);
         for (unsigned i = 0; i < governor->group_count; i++)
             govern_group(governor->groups[i], &next);
         if (log_wants(LOG_DETAIL))
@@ -328,13 +393,22 @@ int governor_error(struct governor *governor, unsigned group, struct error *erro
     return result;
 }
 
+void governor_wake(struct governor *governor)
+{
+    pthread_mutex_lock(&governor->lock);
+    governor->alarmed = true;
+    pthread_cond_broadcast(&governor->changed);
+    pthread_mutex_unlock(&governor->lock);
+}
+
 void governor_cut(struct governor *governor)
 {
     pthread_mutex_lock(&governor->lock);
+    governor_group_read_target_cpu(governor);
     for (unsigned i = 0; i < governor->group_count; i++) {
         struct probe_group *group = governor->groups[i];
 
-        if (group->open && budget_is_continuous(governor->budget, group->number))
+        if (stays_open(group))
             governor_group_hand_out(group);
     }
     pthread_mutex_unlock(&governor->lock);

@@ -45,6 +45,10 @@ struct governor_callbacks {
     /* The work of the target so far, in any units that grow with the hits of the group;
      * WORK_OF_ALL: with all that the target does. */
     struct vm_work (*work)(void *context, int group);
+    /* Have governor_wake() called each time that a CPU has run the group's programs `runs` times
+     * more; 0: never. `runs` is a power of two. NULL: the governor looks at all groups all the
+     * time. */
+    void (*alarm)(void *context, unsigned group, uint32_t runs);
     /* Return a process that this change of probes would wait for, perhaps for ever; 0: none. */
     pid_t (*held_by)(void *context, enum probe_change change);
     /* Called before probes are detached while a process delays it: from now on detaching must not
@@ -76,13 +80,20 @@ int governor_start(struct governor *governor, struct error *error);
 /* Close all groups. The open windows end now. Waits until the probes are detached. */
 void governor_stop(struct governor *governor);
 
+/* Give the calling thread precedence over others: a window of 2 ms must end in time even if the
+ * target uses all CPUs. */
+void governor_take_precedence(void);
+
 /* The functions below may be called from any thread. */
+
+/* Look at all groups at once: their programs have run. */
+void governor_wake(struct governor *governor);
 
 /* -1 with error if the group could not be attached, at the start or later, and so is closed for
  * good. It is no error that the target has ended. */
 int governor_error(struct governor *governor, unsigned group, struct error *error);
 
-/* A time in which a group was open. A group that stays open has a window each second, end to
+/* A time in which a group was open. A group that stays open has windows of a second or more, end to
  * end. */
 struct governor_window {
     unsigned group;

@@ -63,7 +63,10 @@ struct governor {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stop;
-    unsigned member; /* in options.host */
+    bool has_alarms;     /* the BPF programs ring an alarm after some runs */
+    bool alarmed;        /* since the thread looked last */
+    uint64_t calm_since; /* since when no window is open and no alarm came; 0: one did */
+    unsigned member;     /* in options.host */
     uint64_t start_time, stop_time;
     uint64_t said; /* when the shares were last logged */
     int stats_fd;

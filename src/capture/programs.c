@@ -415,6 +415,11 @@ struct wire_slot programs_slot(const struct programs *programs, uint32_t slot)
     return value;
 }
 
+int programs_alarms_fd(const struct programs *programs)
+{
+    return bpf_map__fd(programs->skeleton->maps.run_alarms);
+}
+
 void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot)
 {
     uint32_t key = (uint32_t)pid;

@@ -96,6 +96,9 @@ void programs_set_ticking(struct programs *programs, pid_t pid, uint32_t slot);
 void programs_histogram(const struct programs *programs, uint32_t index,
                         struct wire_histogram *histogram);
 
+/* The descriptor of the ring buffer of alarms (struct wire_slot), which belongs to `programs`. */
+int programs_alarms_fd(const struct programs *programs);
+
 /* What the BPF programs counted since a moment. They count from when they were loaded. */
 
 /* Subtract what was counted before. */

@@ -64,6 +64,9 @@ struct recording_totals {
     struct recording_idle idle; /* what graphs leave out; set by output_write() */
 };
 
+/* Add the counts of `next`. They stay at the highest number if they would exceed it. */
+void recording_totals_add(struct recording_totals *totals, const struct recording_totals *next);
+
 struct recording_writer;
 
 /* Create a file to record into: `path` (replaced, by util/file_place.h) or, if path is NULL, an

@@ -12,15 +12,8 @@ static void add(uint64_t *sum, uint64_t number)
     *sum = saturating_sum(*sum, number);
 }
 
-void summary_join_totals(struct recording_totals *totals, const struct recording_totals *next,
-                         uint64_t shift)
+void recording_totals_add(struct recording_totals *totals, const struct recording_totals *next)
 {
-    uint64_t end = next->end_monotonic + shift;
-
-    if (!totals->end_monotonic)
-        totals->attach_ns = next->attach_ns;
-    if (totals->end_monotonic < end)
-        totals->end_monotonic = end;
     add(&totals->samples, next->samples);
     add(&totals->erlang_samples, next->erlang_samples);
     add(&totals->complete_stacks, next->complete_stacks);
@@ -34,11 +27,23 @@ void summary_join_totals(struct recording_totals *totals, const struct recording
     add(&totals->cpu_sampled_ns, next->cpu_sampled_ns);
     add(&totals->cpu_accounted_ns, next->cpu_accounted_ns);
     add(&totals->left_out, next->left_out);
+    for (int i = 0; i < LOSS_COUNT; i++)
+        add(&totals->losses[i], next->losses[i]);
+}
+
+void summary_join_totals(struct recording_totals *totals, const struct recording_totals *next,
+                         uint64_t shift)
+{
+    uint64_t end = next->end_monotonic + shift;
+
+    if (!totals->end_monotonic)
+        totals->attach_ns = next->attach_ns;
+    if (totals->end_monotonic < end)
+        totals->end_monotonic = end;
+    recording_totals_add(totals, next);
     totals->cut |= next->cut;
     if (totals->peak_rss_kb < next->peak_rss_kb)
         totals->peak_rss_kb = next->peak_rss_kb;
-    for (int i = 0; i < LOSS_COUNT; i++)
-        add(&totals->losses[i], next->losses[i]);
 }
 
 /* ---- summaries ---- */

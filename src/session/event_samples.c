@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/alarms.h"
 #include "capture/sampler.h"
 #include "profile/profile_remap.h"
 #include "profile/events.h"
@@ -30,6 +31,7 @@ struct events {
     struct memory_locks *locks;
     struct profile *profile;
     struct calibration calibration;
+    struct alarms *alarms;
     struct host_limit *host; /* NULL: none */
     event_id ids[EVENTS_MAX];
     /* Remainders of rounding the values, added to the next ones so that sums stay right. */
@@ -58,6 +60,7 @@ struct events *event_samples_new(const struct session_options *options,
     events->targets = targets;
     if (options->host_budget > 0 && options->event_count)
         events->host = host_limit_new(options->host_budget);
+    events->alarms = alarms_new();
     define(events, profile);
     for (int i = 0; i < options->event_count; i++)
         if (!strcmp(options->events[i].name, EVENT_ALLOC))
@@ -70,6 +73,7 @@ void event_samples_free(struct events *events)
     if (!events)
         return;
     sampler_free(events->ticks);
+    alarms_free(events->alarms);
     host_limit_free(events->host);
     free(events->held);
     free(events);
@@ -118,6 +122,7 @@ static int find_probes(const struct events *events, struct target *target, struc
         .target = target->number,
         .budget = events->options->budget,
         .host = events->host,
+        .alarms = events->alarms,
         .long_us = events->options->long_us,
         .ticks = events->ticks,
     };
@@ -185,23 +190,15 @@ static int say_refused(const struct events *events, struct error *last)
     return seen;
 }
 
-/* Start the sampler, but let it tick only while probes want it: in their windows. */
-static int start_ticks(struct events *events, struct error *error)
-{
-    if (!events->ticks)
-        return 0;
-    if (sampler_start(events->ticks, error))
-        return -1;
-    sampler_unwant(events->ticks);
-    return 0;
-}
-
 int event_samples_start(struct events *events, struct error *error)
 {
     if (!events->options->event_count)
         return 0;
-    if (start_ticks(events, error))
+    if ((events->ticks && sampler_start(events->ticks, error)) ||
+        alarms_start(events->alarms, events->programs, error))
         return -1;
+    if (events->ticks)
+        sampler_unwant(events->ticks); /* it ticks while probes want it: in their windows */
     for (size_t i = 0; i < events->targets->count; i++)
         if (event_probes_start(events->targets->of[i]->probes, error))
             return -1;
@@ -339,20 +336,20 @@ static int append_share(struct events *events, const struct held_sample *held,
     return segment_append(segment, &sample, error);
 }
 
-static int append(struct events *events, const struct held_sample *held,
-                  const struct event_scale *scale, struct segment *segment, struct error *error)
+static int append(struct events *events, struct held_sample *held, const struct event_scale *scale,
+                  struct segment *segment, struct error *error)
 {
     const struct event_kind *kind = events->options->events[held->event].kind;
     struct event_part parts[EVENT_PARTS_MAX] = {0};
-    int count = 1;
+    int count = kind->parts ? kind->parts(&held->hit, parts) : 1;
 
-    if (kind->parts)
-        count = kind->parts(&held->hit, parts);
-    else
+    if (!kind->parts)
         memcpy(parts[0].values, held->hit.values, sizeof(parts[0].values));
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         if (append_share(events, held, &parts[i], scale, segment, error))
             return -1;
+        held->sample.is_part = held->sample.process != 0; /* the next ones are of the same hit */
+    }
     return 0;
 }
 

@@ -67,7 +67,7 @@ static void account(struct session *session, struct target *target)
 {
     if (session->cpu_time)
         target->cpu_time = vm_cpu_time_new(session->cpu_time, target->vm->pid);
-    symbolizer_look(target->symbolizer);
+    symbolizer_look(target->symbolizer, false);
 }
 
 void membership_account(struct session *session)
@@ -357,7 +357,10 @@ int membership_step(struct session *session, struct error *error)
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
 
-        if (!target->ended && !target_is_readable(target) && leave(session, target, error))
+        if (target->ended ||
+            (target_has_rested(target, READER_MEMBERSHIP) && !target->vm->memory->is_held))
+            continue;
+        if (!target_is_readable(target) && leave(session, target, error))
             return -1;
     }
     if (!session->arrivals)

@@ -74,6 +74,7 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
         if (profile_process_is_left_out(segment->profile, own.process))
             own.metrics = (struct metrics){0}; /* they are of many processes */
     }
+    segment->totals.samples += !own.is_part;
     return recording_append(segment->writer, segment->profile, &own, error);
 }
 

@@ -131,7 +131,7 @@ static void take(void *context, const void *data, size_t size)
     struct snapshot snapshot;
     const struct wire_hit *hit;
     struct sample sample;
-    const struct target *target;
+    struct target *target;
 
     if (session->write_result)
         return;
@@ -140,6 +140,7 @@ static void take(void *context, const void *data, size_t size)
         session->segment->totals.losses[LOSS_BAD_SAMPLE]++;
         return;
     }
+    target_note_sample(target);
     hit = (const void *)snapshot_region(&snapshot, REGION_HIT, sizeof(struct wire_hit));
     symbolizer_sample(target->symbolizer, &snapshot, &sample,
                       hit || session->options->cpu ? &session->segment->totals : &not_recorded);
@@ -223,10 +224,14 @@ static void look_at_targets(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
 
-        if (!target->ended && target_runs(target)) { /* another process can have its pid */
-            symbolizer_look(target->symbolizer);
-            target_look(target, session->segment, session->options->warn);
-            target_look_for_traces(target, session->programs);
+        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
+
+        /* Another process can have its pid. */
+        if (has_rested || (!target->ended && target_runs(target))) {
+            symbolizer_look(target->symbolizer, has_rested);
+            target_look(target, has_rested, session->segment, session->options->warn);
+            if (!has_rested)
+                target_look_for_traces(target, session->programs);
         }
         symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
@@ -316,6 +321,19 @@ static int check_clock(struct session *session, struct error *error)
                      session->options->frequency, name, cpu);
 }
 
+/* Whether to look for new code. A VM without samples gets a look a second, if it has run. */
+static bool may_have_new_code(struct target *target, uint64_t now)
+{
+    if (target->ended)
+        return false;
+    if (target_was_sampled(target, READER_CODE))
+        return true;
+    if (now - target->followed_ns < SECOND)
+        return false;
+    target->followed_ns = now;
+    return !target_has_rested(target, READER_CODE);
+}
+
 /* Notice code that was loaded. Steps can follow each other closely, and this reads memory of each
  * VM. A sample that shows new code makes its VM's code be read at once. */
 static void follow_code(struct session *session, uint64_t now)
@@ -324,7 +342,7 @@ static void follow_code(struct session *session, uint64_t now)
         return;
     session->followed_ns = now;
     for (size_t i = 0; i < session->targets->count; i++)
-        if (!session->targets->of[i]->ended)
+        if (may_have_new_code(session->targets->of[i], now))
             symbolizer_refresh(session->targets->of[i]->symbolizer);
 }
 

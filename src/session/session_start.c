@@ -61,7 +61,7 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
         event_samples_start(session->events, error) || membership_watch(session, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
-        target_look(session->targets->of[i], session->segment, session->options->warn);
+        target_look(session->targets->of[i], false, session->segment, session->options->warn);
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
     membership_prepare(session);

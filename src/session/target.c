@@ -14,6 +14,10 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+/* The activity of all targets is read at most so often. Readers whose times fall together share a
+ * reading. */
+static const uint64_t ACTIVITY_NS = 20000000;
+
 struct target *target_new(struct vm *vm)
 {
     struct target *target = xcalloc(1, sizeof(*target));
@@ -47,6 +51,33 @@ bool target_is_readable(const struct target *target)
     return target_runs(target) && !target->vm->memory->is_held;
 }
 
+void target_note_sample(struct target *target)
+{
+    target->activity.samples++;
+}
+
+bool target_has_rested(struct target *target, enum target_reader reader)
+{
+    struct target_activity *now = &target->activity, before = target->seen[reader];
+    uint64_t time = clock_ns(CLOCK_MONOTONIC);
+
+    if (time - target->activity_ns >= ACTIVITY_NS) {
+        if (!process_cpu_time(target->vm->pid, &now->cpu_ns))
+            return false;
+        target->activity_ns = time;
+    }
+    target->seen[reader] = *now;
+    return now->cpu_ns == before.cpu_ns && now->samples == before.samples;
+}
+
+bool target_was_sampled(struct target *target, enum target_reader reader)
+{
+    uint64_t before = target->seen[reader].samples;
+
+    target->seen[reader].samples = target->activity.samples;
+    return target->activity.samples != before;
+}
+
 void target_free(struct target *target)
 {
     target_leave_session(target);
@@ -71,11 +102,12 @@ static struct target_life *life_of(const struct target *target, struct segment *
     return target_life_of(&segment->lives, symbolizer_target(target->symbolizer));
 }
 
-void target_look(struct target *target, struct segment *segment, warn_function warn)
+void target_look(struct target *target, bool has_rested, struct segment *segment,
+                 warn_function warn)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
     uint64_t since = target->life.looked ? now - target->life.looked : 0;
-    bool is_stopped = process_is_stopped(target->vm->pid);
+    bool is_stopped = has_rested ? target->life.stopped : process_is_stopped(target->vm->pid);
 
     /* If it was stopped at one of the two looks, half of the time between is the best guess. */
     if (since && (is_stopped || target->life.stopped))

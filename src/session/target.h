@@ -12,6 +12,21 @@
 #include "symbol/allocation.h"
 #include "symbol/symbolizer.h"
 
+/* Those that look at a target from time to time. */
+enum target_reader {
+    READER_LIFE,
+    READER_MEMBERSHIP,
+    READER_CODE,
+    READER_WALL,
+    READER_METER,
+    READERS
+};
+
+/* What shows that a target has run, up to a moment. */
+struct target_activity {
+    uint64_t cpu_ns, samples;
+};
+
 struct target {
     struct vm *vm;
     uint32_t number; /* 0, 1, 2...: no two targets of a session have the same */
@@ -22,6 +37,10 @@ struct target {
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
     } life;                        /* target_look() */
     unsigned copy; /* from 1 on, of the VMs with the same labels of metrics; 0: not given yet */
+    struct target_activity activity; /* as last read */
+    uint64_t activity_ns;            /* CLOCK_MONOTONIC: when it was read */
+    struct target_activity seen[READERS];
+    uint64_t followed_ns; /* CLOCK_MONOTONIC: when its code was last followed without a sample */
     struct trace_atoms trace_atoms;
     bool has_traces; /* all of these were found */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
@@ -44,6 +63,17 @@ bool target_runs(const struct target *target);
 /* True while the VM runs and holds back no memory (native/memory.h). */
 bool target_is_readable(const struct target *target);
 
+/* Call for each sample of the target. */
+void target_note_sample(struct target *target);
+
+/* True if the target has not run since this reader's last call: all that it has in memory is as it
+ * was. The kernel accounts a thread that has started to run within some ms. So a change can show at
+ * the next call only. */
+bool target_has_rested(struct target *target, enum target_reader reader);
+
+/* True if a sample of the target came since this reader's last call of either function. */
+bool target_was_sampled(struct target *target, enum target_reader reader);
+
 /* Free what the session has made: all but the VM. */
 void target_leave_session(struct target *target);
 
@@ -51,10 +81,12 @@ void target_leave_session(struct target *target);
  * instead. Return -1. */
 int target_error(const struct target *target, struct error *error);
 
-/* See if the target is stopped (SIGSTOP, a debugger), and count the time since the last look in the
+/* See if the target is stopped (SIGSTOP, a debugger), which makes each thread run for a moment, and
+ * count the time since the last look in the
  * segment. Warn at the first look that finds it stopped. Call about once a second while the target
  * runs, and when a segment ends. */
-void target_look(struct target *target, struct segment *segment, warn_function warn);
+void target_look(struct target *target, bool has_rested, struct segment *segment,
+                 warn_function warn);
 
 /* Note in the segment that the target has ended now. */
 void target_note_end(const struct target *target, struct segment *segment);

@@ -40,6 +40,16 @@ struct pending {
     bool done;
 };
 
+/* The last sweep. Its samples get their weight at its end. */
+struct last_sweep {
+    struct sample *samples; /* of the processes that did not run */
+    size_t count, room;
+    struct sweep_counts counts;
+    struct recording_totals totals;
+    bool is_of_all;  /* that are requested */
+    bool may_repeat; /* while the VM rests, another sweep would find the same */
+};
+
 struct wall {
     struct vm *vm;
     struct symbolizer *symbolizer;
@@ -50,10 +60,8 @@ struct wall {
     uint64_t choose_at, others;    /* next choice of the top; processes not in it */
     struct pending *pending;
     size_t pending_count, pending_room;
-    /* Samples of a sweep over some processes. Their weight is known at its end. */
-    bool holds;
-    struct sample *held;
-    size_t held_count, held_room;
+    struct last_sweep last;
+    struct wall_resting *resting;
     struct sample recent[RECENT]; /* CPU samples, by process id modulo RECENT */
     /* of the current call */
     uint64_t now;
@@ -95,6 +103,7 @@ struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
     wall->vm = vm;
     wall->symbolizer = symbolizer;
     wall->options = *options;
+    wall->resting = wall_resting_new(vm);
     wall->sweep = process_sweep_new(vm, error);
     if (!wall->sweep || begin_top(wall, error)) {
         wall_free(wall);
@@ -112,7 +121,8 @@ void wall_free(struct wall *wall)
     process_top_free(wall->top);
     process_sweep_free(wall->sweep);
     free(wall->pending);
-    free(wall->held);
+    free(wall->last.samples);
+    wall_resting_free(wall->resting);
     free(wall);
 }
 
@@ -133,7 +143,6 @@ static void append(struct wall *wall, struct sample *sample)
 
 static void append_late(struct wall *wall, struct sample *sample)
 {
-    wall->segment->totals.samples++;
     wall->segment->totals.erlang_samples++;
     wall->segment->totals.complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
     if (sample->time + ORDER_NS < wall->now)
@@ -259,20 +268,31 @@ int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segme
 static void visit(void *context, const struct swept_process *swept)
 {
     struct wall *wall = context;
-    struct sample sample;
+    struct last_sweep *last = &wall->last;
+    struct recording_totals totals = {0};
+    struct sample *sample;
 
     if (swept->is_running) {
         add_running(wall, swept);
         return;
     }
-    symbolizer_swept(wall->symbolizer, swept, wall->now, &sample, &wall->segment->totals);
-    if (!wall->holds) {
-        set_values(wall, &sample, wall->now - wall->swept);
-        append(wall, &sample);
+    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
+    sample = &last->samples[last->count++];
+    if (swept->is_known) {
+        wall_resting_get(wall->resting, swept, sample, &last->totals);
         return;
     }
-    wall->held = xgrow(wall->held, &wall->held_room, wall->held_count, sizeof(*wall->held));
-    wall->held[wall->held_count++] = sample;
+    symbolizer_swept(wall->symbolizer, swept, wall->now, sample, &totals);
+    if (wall->last.is_of_all)
+        wall_resting_put(wall->resting, swept, wall->now, sample, &totals);
+    recording_totals_add(&last->totals, &totals);
+}
+
+static bool is_known(void *context, const struct swept_process *swept)
+{
+    const struct wall *wall = context;
+
+    return wall_resting_knows(wall->resting, swept, wall->now);
 }
 
 /* The share of all processes that a sweep visits. */
@@ -324,60 +344,83 @@ static void weigh(struct wall *wall, size_t first, uint64_t weight)
 {
     for (size_t i = first; i < wall->pending_count; i++)
         set_values(wall, &wall->pending[i].sample, weight);
-    for (size_t i = 0; i < wall->held_count; i++) {
-        set_values(wall, &wall->held[i], weight);
-        append(wall, &wall->held[i]);
+    for (size_t i = 0; i < wall->last.count; i++) {
+        struct sample sample = wall->last.samples[i];
+
+        sample.time = wall->now;
+        set_values(wall, &sample, weight);
+        append(wall, &sample);
     }
-    wall->held_count = 0;
 }
 
-/* End a sweep that has read `counts` of `processes`. What a sweep has read stands for the time
+/* End a sweep over a part of `processes`, or over all: 0. What a sweep has read stands for the time
  * since the sweep before it. If it has read nothing, the next sweep stands for that time too. */
-static void end_sweep(struct wall *wall, const struct sweep_counts *counts, uint64_t processes,
-                      size_t first_pending)
+static void end_sweep(struct wall *wall, uint64_t processes, size_t first_pending)
 {
-    uint64_t time = wall->now - wall->swept;
+    const struct sweep_counts *counts = &wall->last.counts;
+    uint64_t time = wall->now - wall->swept, weight = time;
 
     wall->tallies[WALL_SWEEPS]++;
     wall->tallies[WALL_GONE] += counts->gone;
     wall->tallies[WALL_TORN] += counts->torn;
+    event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
+                    clock_ns(CLOCK_MONOTONIC));
+    if (processes)
+        weight = wall_population_weight(time, counts->processes, processes);
+    else
+        processes = counts->processes + counts->torn;
     if (!counts->processes && processes)
         return;
-    weigh(wall, first_pending,
-          wall->holds ? wall_population_weight(time, counts->processes, processes) : time);
+    recording_totals_add(&wall->segment->totals, &wall->last.totals);
+    weigh(wall, first_pending, weight);
     wall_population_add(&wall->population, counts->processes, processes, time);
     wall->swept = wall->now;
 }
 
+/* Sweep over the processes. */
 static void sweep(struct wall *wall)
 {
-    uint64_t interval = 1000000000 / wall->options.frequency;
     uint64_t processes = vm_process_count(wall->vm);
-    struct sweep_request request = {
-        .with_stacks = true, .share = share(wall, processes), .visit = visit, .context = wall};
-    struct sweep_counts counts = {0};
+    double part = share(wall, processes);
+    bool all = part == 1; /* so each sweep visits the same ones */
+    struct sweep_request request = {.with_stacks = true,
+                                    .share = part,
+                                    .visit = visit,
+                                    .is_known = all ? is_known : NULL,
+                                    .context = wall};
+    struct last_sweep *last = &wall->last;
     size_t first_pending = wall->pending_count;
     struct error gone; /* a VM that has ended */
 
-    count_missed(wall, interval);
-    wall->next += interval;
-    wall->holds = request.share < 1;
-    event_spans_place(&wall->segment->spans, wall->segment->wall);
+    *last = (struct last_sweep){.samples = last->samples, .room = last->room, .is_of_all = all};
     if (choose_top(wall, &request, &gone) ||
-        process_sweep_run(wall->sweep, &request, &counts, &gone)) {
-        wall->held_count = 0;
+        process_sweep_run(wall->sweep, &request, &last->counts, &gone)) {
         wall->pending_count = first_pending;
         return;
     }
-    event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
-                    clock_ns(CLOCK_MONOTONIC));
-    end_sweep(wall, &counts, wall->holds ? processes : counts.processes + counts.torn,
-              first_pending);
+    last->may_repeat = all && !wall->top && !last->counts.torn && !last->counts.gone &&
+                       wall->pending_count == first_pending;
+    end_sweep(wall, all ? 0 : processes, first_pending);
+}
+
+/* Sweep, or repeat the last sweep, which is cheaper. */
+static void sweep_or_repeat(struct wall *wall, bool has_rested)
+{
+    uint64_t interval = 1000000000 / wall->options.frequency;
+
+    count_missed(wall, interval);
+    wall->next += interval;
+    event_spans_place(&wall->segment->spans, wall->segment->wall);
+    if (has_rested && wall->last.may_repeat)
+        end_sweep(wall, 0, wall->pending_count);
+    else
+        sweep(wall);
     for (; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
         wall->tallies[WALL_LATE]++;
 }
 
-int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct error *error)
+int wall_step(struct wall *wall, struct target *target, uint64_t now, struct segment *segment,
+              struct error *error)
 {
     wall->now = now;
     wall->segment = segment;
@@ -385,7 +428,7 @@ int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct e
     wall->result = 0;
     settle(wall, false);
     if (now >= wall->next)
-        sweep(wall);
+        sweep_or_repeat(wall, target_has_rested(target, READER_WALL));
     return wall->result;
 }
 
@@ -422,6 +465,9 @@ void wall_begin(struct wall *wall, const struct profile *before, struct profile 
 
     for (size_t i = 0; i < wall->pending_count; i++)
         profile_remap_sample(&remap, &wall->pending[i].sample);
+    for (size_t i = 0; i < wall->last.count; i++)
+        profile_remap_sample(&remap, &wall->last.samples[i]);
+    wall_resting_move(wall->resting, &remap);
     remap_recent(wall, &remap);
     profile_remap_free(&remap);
     wall->started = wall->swept;

@@ -10,9 +10,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "beam/process_sweep.h"
 #include "beam/vm.h"
+#include "profile/profile_remap.h"
 #include "session/options.h"
 #include "session/segment.h"
 #include "session/targets.h"
@@ -35,9 +38,11 @@ void wall_free(struct wall *wall);
 /* Return the ns from `now` (CLOCK_MONOTONIC) until the next sweep is due. */
 uint64_t wall_due(const struct wall *wall, uint64_t now);
 
-/* Sweep, if a sweep is due. Append the samples whose stacks are known by now, and count them in the
- * totals of `segment`. A VM that has ended gives no samples. */
-int wall_step(struct wall *wall, uint64_t now, struct segment *segment, struct error *error);
+/* Sweep, if a sweep is due; repeat the last sweep if the target, which is that VM, has rested
+ * since. Append the samples whose stacks are known by now, and count them in the totals of
+ * `segment`. A VM that has ended gives no samples. */
+int wall_step(struct wall *wall, struct target *target, uint64_t now, struct segment *segment,
+              struct error *error);
 
 /* Take a CPU sample of a thread of this VM: it gives the stack of a process that runs. */
 int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segment *segment,
@@ -114,3 +119,29 @@ double wall_population_read(const struct wall_population *population);
 /* Return the standard error of the time of all processes, in ns. It is 0 if their number has not
  * changed. */
 double wall_population_error(const struct wall_population *population);
+
+/* ---- wall_resting.c ---- */
+
+/*
+ * The samples of processes at rest, for later sweeps. A process that has not run, and that has got
+ * no signal, has the same struct, byte by byte, and so the same stack and metrics.
+ */
+
+struct wall_resting;
+
+struct wall_resting *wall_resting_new(const struct vm *vm);
+void wall_resting_free(struct wall_resting *resting);
+/* The next sweeps are for another profile. */
+void wall_resting_move(struct wall_resting *resting, struct profile_remap *remap);
+
+/* True if the process is as it was when its sample was put here. Call it before wall_resting_get(),
+ * which gets the sample and counts it in *totals. */
+bool wall_resting_knows(const struct wall_resting *resting, const struct swept_process *swept,
+                        uint64_t now);
+void wall_resting_get(const struct wall_resting *resting, const struct swept_process *swept,
+                      struct sample *sample, struct recording_totals *totals);
+
+/* Keep the sample of a process whose stack was read at `now`, unless something of it is missing.
+ * `totals`: of this sample alone. */
+void wall_resting_put(struct wall_resting *resting, const struct swept_process *swept, uint64_t now,
+                      const struct sample *sample, const struct recording_totals *totals);

@@ -30,7 +30,7 @@ int walls_step(const struct targets *targets, struct segment *segment, struct er
     for (size_t i = 0; i < targets->count; i++) {
         struct wall *wall = sweeps_of(targets->of[i]);
 
-        if (wall && wall_step(wall, clock_ns(CLOCK_MONOTONIC), segment, error))
+        if (wall && wall_step(wall, targets->of[i], clock_ns(CLOCK_MONOTONIC), segment, error))
             return -1;
     }
     return 0;

@@ -202,11 +202,11 @@ struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *erro
     return symbolizer->hooks;
 }
 
-void symbolizer_look(struct symbolizer *symbolizer)
+void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    if (now - symbolizer->drivers_found >= DRIVERS_NS) {
+    if (!has_rested && now - symbolizer->drivers_found >= DRIVERS_NS) {
         symbolizer->drivers_found = now;
         state_functions_find_drivers(symbolizer->state_functions);
     }
@@ -242,7 +242,6 @@ static void count_sample(const struct snapshot *snapshot, const struct unwound *
 {
     bool erlang = sample->flags & SAMPLE_ERLANG;
 
-    totals->samples++;
     totals->losses[LOSS_KERNEL_ENTRY] += unwound->at_entry;
     totals->losses[LOSS_READ_FAULT] += !!(snapshot->sample->flags & WIRE_FAULT);
     if (unwound->at_entry)

@@ -56,8 +56,8 @@ struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *erro
 void symbolizer_prepare(struct symbolizer *symbolizer);
 
 /* Notice what changes seldom, and how long each thread has run. Call when sampling begins and ends,
- * and about once a second between. */
-void symbolizer_look(struct symbolizer *symbolizer);
+ * and about once a second between. `has_rested`: the VM has not run since the last call. */
+void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
 
 /* Append how long each thread ran from the first look to the last one. */
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times);

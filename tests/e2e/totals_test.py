@@ -43,8 +43,11 @@ class Totals(unittest.TestCase):
         self.assertEqual(done.returncode, DONE, done.stderr)
         return out, self.totals(out.with_suffix(".json"))
 
-    def totals(self, stats):
-        events = json.loads(stats.read_text(encoding="utf-8"))["events"]
+    def totals(self, path):
+        """Return {(event, value): total}. Samples are those of the events."""
+        stats = json.loads(path.read_text(encoding="utf-8"))
+        events = stats["events"]
+        self.assertEqual(stats["samples"], sum(event["samples"] for event in events.values()))
         return {(event, value): of["sum"] for event in EVENTS
                 for value, of in events[event]["values"].items() if (event, value) not in LISTED}
 

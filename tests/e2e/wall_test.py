@@ -122,6 +122,23 @@ class Wall:
         others = stats["events"]["wall"]["tallies"]["processes left out of the top"]
         self.assertAlmostEqual(others, node.ready["processes"], delta=10)
 
+    def test_node_that_rests_has_all_of_the_time(self):
+        """While a node rests, sweeps need not read it: each of its processes has all of the time
+        still, and one that wakes now and then is seen where it waits."""
+        with nodes.Node(self.release, "drowsy") as node:
+            stats, recording = self.record(node, 6)
+        times, turns = Counter(), Counter()
+        for stack, ns in beamflame.folded(recording, "--group-by", "pid", "--idle").items():
+            times[stack[0]] += ns / 1e9
+            turns.update({turn: ns / 1e9 for turn in ("drowsy:short/1", "drowsy:long/1")
+                          if turn in stack})
+        for process, time in times.items():
+            self.assertAlmostEqual(time / seconds(stats), 1, delta=0.05, msg=process)
+        self.assertAlmostEqual(turns["drowsy:short/1"] / seconds(stats), 0.3, delta=0.06)
+        self.assertAlmostEqual(turns["drowsy:long/1"] / seconds(stats), 0.7, delta=0.06)
+        self.assertEqual(stats["complete_stacks"], stats["erlang_samples"])
+        self.assertAlmostEqual(stats["samples"] / (len(times) * 20 * seconds(stats)), 1, delta=0.1)
+
     def test_all_frames_have_names_in_a_storm_of_messages(self):
         """In a storm of messages all frames have names."""
         with nodes.Node(self.release, "storm", "what=messages") as node:

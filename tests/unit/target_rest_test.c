@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Whether a target has run since it was last looked at. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/target.h"
+
+static volatile sig_atomic_t works;
+
+static void work(int number)
+{
+    (void)number;
+    works = 1;
+}
+
+/* A process that waits, and runs for a moment at each SIGUSR1. */
+static pid_t start(void)
+{
+    pid_t pid = fork();
+
+    if (pid)
+        return pid;
+    signal(SIGUSR1, work);
+    for (;;) {
+        pause();
+        for (volatile int i = 0; works && i < 3000000; i++)
+            ;
+    }
+}
+
+/* Longer than activity that was read is used again, and than a tick of the kernel. */
+static void wait_a_little(void)
+{
+    usleep(60000);
+}
+
+static struct vm vm;
+static struct target target = {.vm = &vm};
+
+static int set_up(void **state)
+{
+    (void)state;
+    target = (struct target){.vm = &vm};
+    vm.pid = start();
+    wait_a_little();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    kill(vm.pid, SIGKILL);
+    waitpid(vm.pid, NULL, 0);
+    return 0;
+}
+
+static void test_process_that_waits_has_rested(void **state)
+{
+    (void)state;
+    assert_false(target_has_rested(&target, READER_WALL)); /* nothing to compare with */
+    assert_true(target_has_rested(&target, READER_WALL));
+    wait_a_little();
+    assert_true(target_has_rested(&target, READER_WALL));
+}
+
+static void test_each_reader_sees_a_run(void **state)
+{
+    (void)state;
+    target_has_rested(&target, READER_WALL);
+    target_has_rested(&target, READER_METER);
+    kill(vm.pid, SIGUSR1);
+    wait_a_little();
+    assert_false(target_has_rested(&target, READER_WALL));
+    assert_true(target_has_rested(&target, READER_WALL));
+    assert_false(target_has_rested(&target, READER_METER));
+}
+
+static void test_sample_shows_a_run(void **state)
+{
+    (void)state;
+    target_has_rested(&target, READER_WALL);
+    target_has_rested(&target, READER_CODE);
+    target_note_sample(&target);
+    assert_false(target_has_rested(&target, READER_WALL));
+    assert_true(target_has_rested(&target, READER_WALL));
+    assert_true(target_was_sampled(&target, READER_CODE));
+    assert_false(target_was_sampled(&target, READER_CODE));
+}
+
+static void test_process_that_has_ended_has_not_rested(void **state)
+{
+    (void)state;
+    target_has_rested(&target, READER_WALL);
+    kill(vm.pid, SIGKILL);
+    waitpid(vm.pid, NULL, 0);
+    wait_a_little();
+    assert_false(target_has_rested(&target, READER_WALL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_process_that_waits_has_rested, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_reader_sees_a_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_sample_shows_a_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_process_that_has_ended_has_not_rested, set_up,
+                                        tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
