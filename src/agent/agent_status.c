@@ -37,13 +37,11 @@ void agent_status_set_refusals(struct agent_status *status, const struct refusal
     if (shared->count == count &&
         (!count || !memcmp(shared->of, refusals, count * sizeof(*refusals))))
         return;
-    atomic_fetch_add(&shared->version, 1);
-    atomic_thread_fence(memory_order_seq_cst);
+    seqlock_write_begin(&shared->lock);
     shared->count = count;
     if (count)
         memcpy(shared->of, refusals, count * sizeof(*refusals));
-    atomic_thread_fence(memory_order_seq_cst);
-    atomic_fetch_add(&shared->version, 1);
+    seqlock_write_end(&shared->lock);
 }
 
 bool agent_status_refusals(const struct agent_status *status,
@@ -53,15 +51,13 @@ bool agent_status_refusals(const struct agent_status *status,
     const struct refusals_status *shared = &status->refusals;
 
     for (int i = 0; i < TRIES; i++) {
-        uint64_t version = atomic_load(&shared->version);
+        uint64_t version;
 
-        if (version % 2)
+        if (!seqlock_read_begin(&shared->lock, &version))
             continue;
-        atomic_thread_fence(memory_order_seq_cst);
         *count = shared->count < STATUS_REFUSALS_MAX ? shared->count : STATUS_REFUSALS_MAX;
         memcpy(refusals, shared->of, *count * sizeof(*refusals));
-        atomic_thread_fence(memory_order_seq_cst);
-        if (atomic_load(&shared->version) == version)
+        if (seqlock_read_end(&shared->lock, version))
             return true;
     }
     return false;

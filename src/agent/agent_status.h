@@ -14,6 +14,7 @@
 #include "agent/trigger_counts.h"
 #include "session/session.h"
 #include "util/error.h"
+#include "util/seqlock.h"
 
 enum { STATUS_SERVICES_MAX = 32 }; /* those of a configuration, and those of the one before */
 enum { STATUS_REFUSALS_MAX = 512, STATUS_NODE_ROOM = 264, STATUS_REASON_ROOM = 240 };
@@ -26,10 +27,9 @@ struct refusal_status {
     char reason[STATUS_REASON_ROOM];
 };
 
-/* The first ones of them. One process writes them, so what is read may be of two lists: `version`
- * is odd while it does, and another one then. */
+/* The first ones of them. One process writes them. */
 struct refusals_status {
-    _Atomic uint64_t version;
+    struct seqlock lock;
     uint64_t count;
     struct refusal_status of[STATUS_REFUSALS_MAX];
 };

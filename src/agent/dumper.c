@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -158,9 +157,7 @@ static void run_child(const struct dumper_options *options, const struct dump_or
     struct error error;
     int out;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(0); /* it ended before */
+    child_end_with(parent);
     child_begin("beamflame-dump", kept, options->log_file >= 0 ? 4 : 3);
     limit_child();
     out = memfd_create("dump", MFD_CLOEXEC);

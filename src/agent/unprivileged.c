@@ -6,7 +6,6 @@
 #include <string.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,12 +28,12 @@ enum {
 };
 
 /* The child leaves the text of an error in its file, and ends with the code. */
-static void run(int (*work)(void *context, int out, struct error *error), void *context, int out,
-                int *kept, size_t count)
+static void run(int (*work)(void *context, int out, struct error *error), void *context,
+                pid_t parent, int out, int *kept, size_t count)
 {
     struct error error;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    child_end_with(parent);
     child_begin("beamflame-make", kept, count);
     signal(SIGXFSZ, SIG_IGN); /* an error of writing */
     own_limits_set(RLIMIT_FSIZE, FILE_BYTES);
@@ -74,7 +73,7 @@ int unprivileged_make(int (*work)(void *context, int out, struct error *error), 
 {
     int out = memfd_create("made", MFD_CLOEXEC);
     int *kept = xcalloc(count + 2, sizeof(*kept));
-    pid_t pid = -1;
+    pid_t parent = getpid(), pid = -1;
     int result = -1;
 
     if (count)
@@ -84,7 +83,7 @@ int unprivileged_make(int (*work)(void *context, int out, struct error *error), 
     if (out >= 0)
         pid = fork();
     if (pid == 0)
-        run(work, context, out, kept, count + 2);
+        run(work, context, parent, out, kept, count + 2);
     free(kept);
     if (pid < 0)
         error_set(error, ERROR_FAILED, "can't start the process that reads recordings: %s: %s",

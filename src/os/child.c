@@ -28,6 +28,13 @@ void child_begin(const char *name, int *kept, size_t count)
     descriptors_keep_only(kept, count);
 }
 
+void child_end_with(pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+}
+
 enum {
     PAUSE_US = 500,
     PAUSES = 100,    /* between two looks: 50 ms */

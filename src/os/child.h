@@ -11,6 +11,10 @@
  * user, which are for the program, and close all descriptors but these. Sorts `kept`. */
 void child_begin(const char *name, int *kept, size_t count);
 
+/* For a process that fork() has just made: have it killed when its parent, which was `parent`,
+ * ends. It ends now if the parent has ended. */
+void child_end_with(pid_t parent);
+
 /* Wait for the end of a child that has been killed. It is left behind if it hangs: a process that
  * has a file open whose server does not answer can't end (fuse_flush() in fs/fuse/file.c). */
 void child_await(pid_t pid);

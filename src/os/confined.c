@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdnoreturn.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -65,9 +64,7 @@ static noreturn void run_here(const struct confined_work *work, pid_t parent, in
 {
     int code;
 
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(0); /* it ended before */
+    child_end_with(parent);
     begin(socket, work->log_file);
     pthread_sigmask(SIG_SETMASK, signals, NULL);
     file_broker_ask_through(socket);

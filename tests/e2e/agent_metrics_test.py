@@ -89,25 +89,37 @@ class Metered(beamflame.Profilers):
             assert time.monotonic() < deadline, "not in time"
             time.sleep(0.2)
 
-    def await_reading(self):
-        """Wait until all numbers were read after now."""
+    @classmethod
+    def await_reading(cls):
+        """Wait until all numbers were read after now: some seconds."""
         now = time.time()
-        self.wait(lambda: self.value("node_read_timestamp_seconds") > now + 1, 240)
+        cls.wait(lambda: cls.value("node_read_timestamp_seconds") > now + 1, 240)
 
 
 class Numbers(Metered):
     """The tests for each release."""
+
+    @classmethod
+    def setUpClass(cls):
+        """Let the node grow. All numbers are read every ten seconds, so the tests share readings."""
+        super().setUpClass()
+        cls.before = cls.node.report()
+        for what in ("spawn", "atoms", "fill", "queue"):
+            cls.node.tell(what)
+        cls.await_reading()
+        cls.first = cls.counted()
+
+    @classmethod
+    def counted(cls):
+        return (cls.value("node_gc_pause_seconds_count"), cls.value("node_cpu_seconds_total"),
+                sum(cls.values("node_thread_seconds_total")), cls.value("node_collections_total"))
 
     # ---- what the node says ----
 
     def test_counts_and_limits_are_those_of_the_node(self):
         """The node grows, and so do the numbers; at rest they are equal, but for the few processes
         and atoms that the report itself makes."""
-        before = self.node.report()
-        for what in ("spawn", "atoms", "fill"):
-            self.node.tell(what)
-        self.await_reading()
-        said = self.node.report()
+        before, said = self.before, self.node.report()
         self.assertGreaterEqual(said["process_count"], before["process_count"] + 500)
         for metric, fact, delta in (("processes", "process_count", 3), ("ports", "port_count", 0),
                                     ("atoms", "atom_count", 100), ("ets_tables", "ets_tables", 0)):
@@ -138,8 +150,6 @@ class Numbers(Metered):
     # ---- queues ----
 
     def test_growing_queue_has_the_name_and_length_of_its_process(self):
-        self.node.tell("queue")
-        self.await_reading()
         first = self.value("node_message_queue_length", process="backlog", by="name")
         self.assertEqual(first, self.node.report()["queue"])
         self.node.tell("queue")
@@ -164,24 +174,16 @@ class Numbers(Metered):
     def test_pauses_and_thread_times_add_up(self):
         """The worker makes garbage: collections are counted, with pauses; the thread's times are
         those of the kernel. Pauses of few windows are off by chance, and come near with time."""
-        def counted():
-            return (self.value("node_gc_pause_seconds_count"), self.value("node_cpu_seconds_total"),
-                    sum(self.values("node_thread_seconds_total")),
-                    self.value("node_collections_total"))
-
-        def grown():
-            self.await_reading()
-            return [now - then for now, then in zip(counted(), before)]
-
-        self.await_reading()
-        before = counted()
+        grown = []
 
         def pauses_are_collections():
-            pauses, _, _, collections = grown()
+            self.await_reading()
+            grown[:] = [now - then for now, then in zip(self.counted(), self.first)]
+            pauses, _, _, collections = grown
             return collections > 100 and abs(pauses / collections - 1) < 0.5
 
         self.wait(pauses_are_collections, 120)
-        _, cpu, threads, _ = grown()
+        _, cpu, threads, _ = grown
         self.assertAlmostEqual(threads / cpu, 1, delta=0.25)
         self.assertEqual(self.value("node_gc_pause_seconds_bucket", le="+Inf"),
                          self.value("node_gc_pause_seconds_count"))
@@ -259,7 +261,7 @@ class Numbers27(Numbers, unittest.TestCase):
 
 class Variances(Metered, unittest.TestCase):
     release = 27
-    interval = 10
+    interval = 6
 
     def test_variance_is_that_of_complete_recordings(self):
         """That of a recording that has just begun is far too large, and a counter can't go back. So

@@ -230,7 +230,7 @@ class ServedVm(FileServer):
 
     def record(self, *options):
         """Record for 2 s; return what is printed, and the folded stacks."""
-        said = self.check(*options, "-d", 2, "-o", self.out / "x.bfr", seconds=2 + SECONDS)
+        said = self.check(*options, "-d", 2, "-o", self.out / "x.bfr")
         return said, beamflame.folded(self.out / "x.bfr")
 
     def check_load(self, stacks, load):
@@ -297,7 +297,7 @@ class SilentServer(ServedVm, unittest.TestCase):
         listed = self.check("ps")
         self.assertIn(f" {self.other.pid} ", listed)
         self.assertIn(f" {later.pid} ", listed)
-        said = self.check("-v", "-a", "-d", 2, "-o", self.out / "x.bfr", seconds=2 + SECONDS)
+        said = self.check("-v", "-a", "-d", 2, "-o", self.out / "x.bfr")
         self.assertIn("is not read: it may be on a file server, and too many others do not answer",
                       said)
         self.check_load(beamflame.folded(self.out / "x.bfr"), "request")

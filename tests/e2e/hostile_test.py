@@ -16,6 +16,7 @@ import nodes
 HOSTILE = nodes.BUILD / "tests" / "hostile"
 RECORDED = 1  # seconds
 SECONDS = 5
+KILLED_AFTER = 60
 KILOBYTES = 256 << 10
 NOBODY = 65534
 # What a terminal takes for more than text (tests/e2e/hostile_names_test.py).
@@ -36,27 +37,33 @@ def patience():
     return max(1, os.getloadavg()[0] / os.cpu_count())
 
 
-def measure(folder, *arguments):
-    """Run beamflame in a folder; return its exit code, its seconds, its maximal memory in KB, and
-    what it prints."""
-    with tempfile.TemporaryFile() as said:
-        began = time.monotonic()
-        process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)], cwd=folder,
-                                   env={**os.environ, "TMPDIR": str(folder)},
-                                   stdout=said, stderr=said)
-        killer = subprocess.Popen(["sleep", "60"])
-        while True:
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+class Run:
+    """beamflame while it runs in a folder."""
+
+    def __init__(self, folder, arguments):
+        self.said = tempfile.TemporaryFile()
+        self.began = time.monotonic()
+        self.process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)], cwd=folder,
+                                        env={**os.environ, "TMPDIR": str(folder)},
+                                        stdout=self.said, stderr=self.said)
+        self.seconds = self.kilobytes = None
+
+    def has_ended(self):
+        """See if it has ended. It is killed if it takes too long."""
+        if self.seconds is None:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
             if pid:
-                break
-            if killer.poll() is not None:
-                process.kill()
-            time.sleep(0.01)
-        killer.kill()
-        killer.wait()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        return process.returncode, time.monotonic() - began, usage.ru_maxrss, said.read()
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.seconds = time.monotonic() - self.began
+                self.kilobytes = usage.ru_maxrss
+            elif time.monotonic() > self.began + KILLED_AFTER:
+                self.process.kill()
+        return self.seconds is not None
+
+    def text(self):
+        with self.said:
+            self.said.seek(0)
+            return self.said.read().decode("utf-8")
 
 
 class Liar:
@@ -67,36 +74,41 @@ class Liar:
         self.out = beamflame.folder(self.addCleanup)
         self.cwd = beamflame.folder(self.addCleanup)
 
-    def check(self, *arguments, seconds=SECONDS):
+    def check(self, *arguments):
         """Run a command; return what it prints."""
-        text = ""
-        with self.subTest(command=" ".join(map(str, arguments))):
-            code, took, kilobytes, said = measure(self.cwd, *arguments)
-            self.assertIn(code, range(7), said)
-            self.assertLess(took, seconds * patience())
-            self.assertLess(kilobytes, KILOBYTES)
-            text = said.decode("utf-8")
-            self.assertIsNone(UNSAFE.search(text), ascii(text)[:2000])
-            self.assertEqual(os.listdir(self.cwd), [])
-            self.assertLessEqual({path.name for path in self.out.iterdir()}, {"x.bfr"})
-        return text
+        return self.check_at_once(arguments)[0]
+
+    def check_at_once(self, *commands):
+        """Run some commands at the same time; return what each prints."""
+        runs = [Run(self.cwd, command) for command in commands]
+        while not all([run.has_ended() for run in runs]):
+            time.sleep(0.01)
+        texts = [run.text() for run in runs]
+        for command, run, text in zip(commands, runs, texts):
+            with self.subTest(command=" ".join(map(str, command))):
+                recorded = command[command.index("-d") + 1] if "-d" in command else 0
+                self.assertIn(run.process.returncode, range(7), text)
+                self.assertLess(run.seconds, (recorded + SECONDS) * patience())
+                self.assertLess(run.kilobytes, KILOBYTES)
+                self.assertIsNone(UNSAFE.search(text), ascii(text)[:2000])
+        self.assertEqual(os.listdir(self.cwd), [])
+        self.assertLessEqual({path.name for path in self.out.iterdir()}, {"a.bfr", "x.bfr"})
+        return texts
 
     def check_all(self, pid):
         """Run all commands; return what each prints."""
-        recorded = RECORDED + SECONDS
-        output = ("-q", "-o", self.out / "x.bfr")
-        return [
-            self.check("ps"),
-            self.check("dump", "-p", pid),
-            self.check("dump", "-p", pid, "--top", "10"),
-            self.check("-a", "-d", RECORDED, *output, seconds=recorded),
-            self.check("-p", pid, "-d", RECORDED, "-e", "wall", *output, seconds=recorded),
-        ]
+        return self.check_at_once(
+            ("ps",),
+            ("dump", "-p", pid),
+            ("dump", "-p", pid, "--top", "10"),
+            ("-a", "-d", RECORDED, "-q", "-o", self.out / "a.bfr"),
+            ("-p", pid, "-d", RECORDED, "-e", "wall", "-q", "-o", self.out / "x.bfr"))
 
     def check_read_on_request(self, pid):
-        self.check("dump", "-p", pid)
-        self.check("-p", pid, "-d", RECORDED, "-e", "wall", "--node-metrics", "memory,tables,ports",
-                   "-q", "-o", self.out / "x.bfr", seconds=RECORDED + SECONDS)
+        self.check_at_once(
+            ("dump", "-p", pid),
+            ("-p", pid, "-d", RECORDED, "-e", "wall", "--node-metrics", "memory,tables,ports", "-q",
+             "-o", self.out / "x.bfr"))
 
     def check_lie(self, release, lie):
         pages = ("pages=64",) if lie.startswith(HELD) else ()

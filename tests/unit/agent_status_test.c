@@ -60,7 +60,7 @@ static void test_list_that_is_being_written_is_not_read(void **state)
     size_t count;
 
     (void)state;
-    status->refusals.version = 1;
+    seqlock_write_begin(&status->refusals.lock);
     assert_false(agent_status_refusals(status, read, &count));
     agent_status_free(status);
 }
