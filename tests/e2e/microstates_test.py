@@ -147,4 +147,4 @@ class Microstates:
         said = self.recorded.stdout + self.recorded.stderr
         self.assertIn("what threads did", said)
         for number in range(1, self.stats["target"]["schedulers"] + 1):
-            self.assertRegex(said, rf"\n  scheduler {number} +[\d. ]+\n")
+            self.assertRegex(said, rf"\n  scheduler {number} +[\d., ]+\n")

@@ -106,16 +106,18 @@ static void test_summary_of_events_is_exact(void **state)
     (void)state;
     assert_string_equal(
         text, OVERVIEW
-        "what threads did, in % of the time\n               emulator  busy wait  sleep\n  "
-        "scheduler 1       0.4        0.4   99.2\n\nfunctions with most CPU time\n       10.0 ms  "
+        "what threads did, in % of the time\n               emulator  busy wait  sleep  samples\n  "
+        "scheduler 1       0.4        0.4   99.2        2\n\nfunctions with most CPU time\n       "
+        "10.0 ms  "
         "50.0 %          1 sample   erlang:+/2\n       10.0 ms  50.0 %          1 sample   spin\n\n"
         "processes with most CPU time\n       10.0 ms  50.0 %          1 sample   <0.85.0>  "
         "cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
         "covered in 13 windows, at 0.60 % of the VM's CPU time, 2 samples lost\n  time             "
         " 4.60 ms +- 0.20 ms\n  count             3,085 times +- 196\n  reclaimed         "
         "1,000 words\n  binaries          0 B, at most 8 hits\n  heap-before       0 words on "
-        "average\n  "
-        "heap-after        0 words on average\n  pause, \"minor\"    4 times (2 seen), p50 981 ns, "
+        "average, of 1,234 hits\n  "
+        "heap-after        0 words on average, of 1,234 hits\n  pause, \"minor\"    4 times (2 "
+        "seen), p50 981 ns, "
         "p99 "
         "498.4 us, max 500.0 us\n  put off           5 times (3 seen)\n\n"
         "call sites of gc by time\n"

@@ -10,6 +10,7 @@
 enum {
     SCHEDULERS_MAX = 8, /* with a line of their own, for each VM */
     COLUMN_MIN = 5,
+    SAMPLES_WIDTH = 7,                 /* up to 999,999 */
     COLUMN_UNKNOWN = MICROSTATE_COUNT, /* comes after the other states */
     COLUMN_WAIT,
     COLUMNS,
@@ -164,7 +165,7 @@ static void write_line(FILE *file, const struct microstate_table *table, const s
         if (table->shown[i])
             fprintf(file, "  %*.1f", width_of(i),
                     number_text_percent(cell(&line->sum, i), line->sum.span_ns));
-    putc('\n', file);
+    fprintf(file, "  %*s\n", SAMPLES_WIDTH, number_text(line->sum.samples).text);
 }
 
 static void write_table(FILE *file, const struct microstate_table *table)
@@ -173,7 +174,7 @@ static void write_table(FILE *file, const struct microstate_table *table)
     for (int i = MICROSTATE_NONE + 1; i < COLUMNS; i++)
         if (table->shown[i])
             fprintf(file, "  %*s", width_of(i), headings[i]);
-    putc('\n', file);
+    fprintf(file, "  %*s\n", SAMPLES_WIDTH, "samples");
     for (size_t i = 0; i < table->count; i++)
         write_line(file, table, &table->lines[i]);
     if (table->shown[COLUMN_WAIT])

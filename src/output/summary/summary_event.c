@@ -257,8 +257,9 @@ static void write_average(const struct event_summary *summary, uint32_t value, e
 {
     uint64_t count = summary->sums[GC_COUNT];
 
-    buffer_format(text, "%s on average",
-                  number_text_amount(count ? summary->sums[value] / count : 0, unit).text);
+    buffer_format(text, "%s on average, of %s hit%s",
+                  number_text_amount(count ? summary->sums[value] / count : 0, unit).text,
+                  number_text(summary->hits).text, summary->hits == 1 ? "" : "s");
 }
 
 static void widen(int *width, const struct profile *profile, string_id name)
