@@ -63,7 +63,7 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times);
 
 /* Expand the snapshot, fill *sample (except event, values and peer), and count the results and the
- * losses in *totals. */
+ * losses in *totals, but not the sample itself: segment_append() does. */
 void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
                        struct sample *sample, struct recording_totals *totals);
 

@@ -87,7 +87,6 @@ static void put_totals(const struct recording_totals *totals, struct buffer *tex
         const char *name;
         uint64_t value;
     } rows[] = {
-        {"samples", totals->samples},
         {"Erlang samples", totals->erlang_samples},
         {"complete stacks", totals->complete_stacks},
         {"truncated stacks", totals->truncated_stacks},
