@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/profile_writer.h"
+#include "agent/segment_profiles.h"
 
 #include <stdio.h>
 #include <stdlib.h>

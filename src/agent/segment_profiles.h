@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
-#include "agent/profile_writer.h"
 #include "push/push_client.h"
+#include "push/push_service.h"
 #include "util/error.h"
 
 struct segment_profiles;
@@ -24,3 +24,18 @@ void segment_profiles_free(struct segment_profiles *profiles);
 /* Take the next profile: of one event, and of one VM where the service has labels. It is valid
  * until `profiles` is freed. False at the end. */
 bool segment_profiles_next(struct segment_profiles *profiles, struct push_profile *ret_profile);
+
+/* ---- profile_writer.c: what the child does ---- */
+
+enum { PROFILE_LABELS_MAX = 16 };
+
+/*
+ * Read the recording `fd`, and write its profiles to `out`, always in the same order. A profile
+ * that would have more than 768 KB or 16,000 samples is divided: its samples are in several
+ * profiles of the same kind. -1 with error. Each is, in this machine's byte order:
+ *
+ *   16 bytes   the id: the same for the same profile of the same recording
+ *   u32        number of labels; then for each a name and a value: u32 bytes with NUL, the bytes
+ *   u64        bytes of the profile; then the profile
+ */
+int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error);

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include "agent/config/config_check.h"
-#include "agent/config/config_environment.h"
+#include "agent/config/config_internal.h"
 #include "agent/config/config_store.h"
 #include "agent/config/config_value.h"
 #include "agent/config/config_yaml.h"

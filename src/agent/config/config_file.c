@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/config/config_file.h"
+#include "agent/config/config_internal.h"
 
 #include <errno.h>
 #include <stdbool.h>

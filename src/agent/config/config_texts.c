@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/config/config_url.h"
+#include "agent/config/config_internal.h"
 #include "os/listen_address.h"
 #include "capture/event_kinds.h"
 #include "capture/event_probes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/config/config_url.h"
+#include "agent/config/config_internal.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "agent/config/config_file.h"
+#include "agent/config/config_internal.h"
 #include "agent/config/config_store.h"
 #include "agent/config/config_suggestion.h"
 #include "agent/config/config_table.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/http/dump_answer.h"
+#include "agent/http/http_answer.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -8,9 +8,6 @@
 #include <time.h>
 
 #include "agent/http/agent_metrics.h"
-#include "agent/http/dump_answer.h"
-#include "agent/http/nodes_answer.h"
-#include "agent/http/profile_answer.h"
 #include "agent/http/slow_requests.h"
 #include "util/clock.h"
 #include "util/files.h"

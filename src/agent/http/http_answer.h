@@ -5,15 +5,17 @@
  *   /healthz    200 while the agent runs
  *   /readyz     200 while it records
  *   /metrics    numbers for Prometheus
- *   /nodes      the VMs that are profiled, and those that are not (http/nodes_answer.h)
- *   /profile    a profile of the last minutes (http/profile_answer.h)
- *   /dump       the processes of a VM now (http/dump_answer.h)
+ *   /nodes      the VMs that are profiled, and those that are not (nodes_answer.c)
+ *   /profile    a profile of the last minutes (profile_answer.c)
+ *   /dump       the processes of a VM now (dump_answer.c)
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "agent/agent_status.h"
+#include "agent/config/agent_config.h"
 #include "agent/http/http_server.h"
 #include "util/buffer.h"
 
@@ -46,3 +48,38 @@ struct http_answer http_answer_make(const struct http_server_options *options,
 /* An answer of one line. */
 struct http_answer http_answer_text(unsigned status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* ---- nodes_answer.c ---- */
+
+/* GET /nodes: which VMs of the host are profiled now, and why others are not, as JSON
+ * (docs/json.md). */
+struct http_answer nodes_answer(const struct agent_status *status);
+
+/* ---- profile_answer.c ---- */
+
+/*
+ * Profiles of the last minutes, from the recordings of the spool: nothing is recorded for them, so
+ * they come at once.
+ *
+ *   GET /profile?node=shop&event=cpu&seconds=60&format=pprof
+ *
+ * node     as for --node; without it, all VMs
+ * event    cpu without it
+ * seconds  how far to look back, 60 without it; whole recordings are taken
+ * format   of an output, "pprof" without it: so `go tool pprof http://host/profile?node=shop`
+ * works, and a browser shows format=svg and format=html
+ */
+struct http_answer profile_answer(const struct agent_config *config,
+                                  const struct http_request *request);
+
+/* ---- dump_answer.c ---- */
+
+/*
+ * /dump: all processes of one VM with their stacks, its tables, ports and memory, as they are now.
+ *
+ *   node      name, with or without its host, or pid; may be left out if there is one VM
+ *   format    json (default), text: as `beamflame dump` writes it
+ *
+ * `dumps`: the channel of requests (agent/dumper.h).
+ */
+struct http_answer dump_answer(int dumps, const struct http_request *request);

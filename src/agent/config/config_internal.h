@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The steps from a file and the environment to a configuration, for this folder's own files. */
+#pragma once
+
+#include "agent/config/agent_config.h"
+#include "util/buffer.h"
+
+/* ---- config_check.c ---- */
+
+/* Check what values say together. Services without a name get that of their protocol, triggers
+ * without one a name that is made of their condition. -1 with ERROR_USAGE. */
+int config_check(struct agent_config *config, struct error *error);
+
+/* ---- config_environment.c ---- */
+
+/* Override values by variables of the environment. -1 with ERROR_USAGE, which names the variable.
+ */
+int config_environment_apply(struct agent_config *config, struct error *error);
+
+/* ---- config_file.c ---- */
+
+/* Append the text of the configuration's file: UTF-8 without control characters, at most 1 MiB. -1
+ * with error: ERROR_FAILED if the file can't be read, ERROR_USAGE if it is no such text. */
+int config_file_read(const struct agent_config *config, struct buffer *text, struct error *error);
+
+/* ---- config_url.c ---- */
+
+/* Return what is wrong with the URL of a service, as the end of the sentence "push.url ...", or
+ * NULL. The sentence does not repeat the URL, which may hold a password. */
+const char *config_url_fault(const char *url);
