@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -125,3 +126,6 @@ void start_watch_free(struct start_watch *watch);
 /* Begin, after the programs are loaded. A failure is only logged, because looks at all processes
  * find the VMs later. */
 void start_watch_begin(struct start_watch *watch);
+
+/* True if the kernel reports programs that start. */
+bool start_watch_works(const struct start_watch *watch);

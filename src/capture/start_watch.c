@@ -42,3 +42,8 @@ void start_watch_begin(struct start_watch *watch)
                      "looking at all processes",
                      strerror(errno));
 }
+
+bool start_watch_works(const struct start_watch *watch)
+{
+    return watch->link != NULL;
+}

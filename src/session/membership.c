@@ -366,6 +366,6 @@ int membership_step(struct session *session, struct error *error)
     if (!session->arrivals)
         return 0;
     refusals_forget_ended(&session->targets->refused);
-    arrivals_look(session->arrivals);
+    arrivals_look(session->arrivals, start_watch_works(session->starts));
     return 0;
 }

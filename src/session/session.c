@@ -18,7 +18,6 @@
 #include "util/memory_limit.h"
 
 static const uint64_t SECOND = 1000000000;
-static const uint64_t FOLLOW_CODE_NS = 90000000; /* less than the longest step */
 
 void session_free(struct session *session)
 {
@@ -321,29 +320,19 @@ static int check_clock(struct session *session, struct error *error)
                      session->options->frequency, name, cpu);
 }
 
-/* Whether to look for new code. A VM without samples gets a look a second, if it has run. */
-static bool may_have_new_code(struct target *target, uint64_t now)
-{
-    if (target->ended)
-        return false;
-    if (target_was_sampled(target, READER_CODE))
-        return true;
-    if (now - target->followed_ns < SECOND)
-        return false;
-    target->followed_ns = now;
-    return !target_has_rested(target, READER_CODE);
-}
-
-/* Notice code that was loaded. Steps can follow each other closely, and this reads memory of each
- * VM. A sample that shows new code makes its VM's code be read at once. */
+/* Notice code that was loaded, once a second: this reads memory of each VM. A sample that shows new
+ * code makes its VM's code be read at once. */
 static void follow_code(struct session *session, uint64_t now)
 {
-    if (now - session->followed_ns < FOLLOW_CODE_NS)
+    if (now - session->followed_ns < SECOND)
         return;
     session->followed_ns = now;
-    for (size_t i = 0; i < session->targets->count; i++)
-        if (may_have_new_code(session->targets->of[i], now))
-            symbolizer_refresh(session->targets->of[i]->symbolizer);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
+
+        if (!target->ended && !target_has_rested(target, READER_CODE))
+            symbolizer_refresh(target->symbolizer);
+    }
 }
 
 int session_step(struct session *session, int timeout_ms, struct error *error)

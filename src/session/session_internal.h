@@ -41,8 +41,9 @@ void arrivals_free(struct arrivals *arrivals);
 void arrivals_note(struct arrivals *arrivals, pid_t pid);
 
 /* Look at all processes, unless the last look was so recent that another one would take more than
- * half a percent of a CPU. A look reads only executables that are new since the last one. */
-void arrivals_look(struct arrivals *arrivals);
+ * half a percent of a CPU; a twentieth of a percent if the kernel reports programs that start. A
+ * look reads only executables that are new since the last one. */
+void arrivals_look(struct arrivals *arrivals, bool are_reported);
 
 /* Return the VM that has been due for the longest time; 0 if none is. */
 pid_t arrivals_next(const struct arrivals *arrivals);

@@ -70,14 +70,6 @@ bool target_has_rested(struct target *target, enum target_reader reader)
     return now->cpu_ns == before.cpu_ns && now->samples == before.samples;
 }
 
-bool target_was_sampled(struct target *target, enum target_reader reader)
-{
-    uint64_t before = target->seen[reader].samples;
-
-    target->seen[reader].samples = target->activity.samples;
-    return target->activity.samples != before;
-}
-
 void target_free(struct target *target)
 {
     target_leave_session(target);

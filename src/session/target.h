@@ -40,7 +40,6 @@ struct target {
     struct target_activity activity; /* as last read */
     uint64_t activity_ns;            /* CLOCK_MONOTONIC: when it was read */
     struct target_activity seen[READERS];
-    uint64_t followed_ns; /* CLOCK_MONOTONIC: when its code was last followed without a sample */
     struct trace_atoms trace_atoms;
     bool has_traces; /* all of these were found */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
@@ -70,9 +69,6 @@ void target_note_sample(struct target *target);
  * was. The kernel accounts a thread that has started to run within some ms. So a change can show at
  * the next call only. */
 bool target_has_rested(struct target *target, enum target_reader reader);
-
-/* True if a sample of the target came since this reader's last call of either function. */
-bool target_was_sampled(struct target *target, enum target_reader reader);
 
 /* Free what the session has made: all but the VM. */
 void target_leave_session(struct target *target);

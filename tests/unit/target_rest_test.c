@@ -89,8 +89,7 @@ static void test_sample_shows_a_run(void **state)
     target_note_sample(&target);
     assert_false(target_has_rested(&target, READER_WALL));
     assert_true(target_has_rested(&target, READER_WALL));
-    assert_true(target_was_sampled(&target, READER_CODE));
-    assert_false(target_was_sampled(&target, READER_CODE));
+    assert_false(target_has_rested(&target, READER_CODE));
 }
 
 static void test_process_that_has_ended_has_not_rested(void **state)
