@@ -19,8 +19,8 @@
  * that of beamflame, which a target that uses all CPUs lacks. */
 #define STACK_NS (4000.0 + 7000.0)
 
-/* The work of the target so far is read again after this many ns, where a scale depends on it, and
- * otherwise when windows have ended. */
+/* The work of the target so far is read again after this many ns: it can end at any time, and
+ * nothing is read of it then. */
 static const uint64_t FRESH_NS = 50000000;
 
 /* ---- finding the probe points ---- */
@@ -352,7 +352,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
     return answer;
 }
 
-void event_probes_update(struct event_probes *probes)
+void event_probes_update(struct event_probes *probes, bool has_rested)
 {
     struct governor_window window;
     bool have_ended = false;
@@ -374,8 +374,8 @@ void event_probes_update(struct event_probes *probes)
         event_spans_add(&event->seen, 0, window.start, window.end);
         have_ended = true;
     }
-    if (have_ended)
-        look_again(probes, 0);
+    if (have_ended || !has_rested)
+        look_again(probes, have_ended ? 0 : FRESH_NS);
 }
 
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
@@ -394,7 +394,7 @@ void event_probes_take_spans(struct event_probes *probes, int event, struct even
 void event_probes_end(struct event_probes *probes)
 {
     governor_cut(probes->governor);
-    event_probes_update(probes);
+    event_probes_update(probes, false);
 }
 
 static void begin_event(struct event_probes *probes, struct probed_event *event)

@@ -368,8 +368,10 @@ int event_samples_release(struct events *events, struct segment *segment, struct
 
     for (size_t i = 0; i < events->targets->count; i++)
         if (events->targets->of[i]->probes) {
-            event_probes_update(events->targets->of[i]->probes);
-            take_spans(events, events->targets->of[i], segment);
+            struct target *target = events->targets->of[i];
+
+            event_probes_update(target->probes, target_has_rested_lately(target, READER_WORK));
+            take_spans(events, target, segment);
         }
     for (size_t i = 0; i < events->held_count && !result; i++) {
         struct held_sample *held = &events->held[i];

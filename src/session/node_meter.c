@@ -251,7 +251,8 @@ static void read_ports(struct node_meter *meter)
     of[NUMBER_BUSY_DISTRIBUTION_PORTS] = sums.busy_distribution;
 }
 
-static void read_slow(const struct target *target, const struct segment *segment)
+/* Read what changes only while the VM runs. */
+static void read_vm(const struct target *target, const struct segment *segment)
 {
     struct node_meter *meter = target->meter;
 
@@ -261,6 +262,14 @@ static void read_slow(const struct target *target, const struct segment *segment
     if (meter->sweep)
         queue_meter_read(meter->sweep, meter->vm, target->symbolizer, segment->profile,
                          clock_ns(CLOCK_MONOTONIC), &meter->numbers);
+}
+
+static void read_slow(struct target *target, const struct segment *segment)
+{
+    struct node_meter *meter = target->meter;
+
+    if (!target_has_rested(target, READER_SLOW_METER))
+        read_vm(target, segment);
     event_meter_read(meter->events, target->probes, false, &meter->numbers);
     meter->numbers.of[NUMBER_READ_AT] = (double)time(NULL);
 }
@@ -283,13 +292,14 @@ static void set_due(struct pace *pace, uint64_t now, uint64_t used, size_t targe
 }
 
 /* Read what is due; the slow numbers only if `may_be_slow`. True if they were read. */
-static bool step(const struct target *target, const struct segment *segment, size_t targets,
+static bool step(struct target *target, const struct segment *segment, size_t targets,
                  bool may_be_slow)
 {
     struct node_meter *meter = target->meter;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    read_quick(meter);
+    if (!target_has_rested(target, READER_METER))
+        read_quick(meter);
     set_due(&meter->quick, now, used, targets);
     if (now < meter->slow.due || !may_be_slow)
         return false;
@@ -308,7 +318,7 @@ void node_meters_step(const struct targets *targets, const struct segment *segme
     bool was_slow = false;
 
     for (size_t i = 0; i < targets->count; i++) {
-        const struct target *target = targets->of[i];
+        struct target *target = targets->of[i];
 
         if (target->meter && !target->ended &&
             clock_ns(CLOCK_MONOTONIC) >= target->meter->quick.due && target_is_readable(target))

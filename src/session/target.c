@@ -16,7 +16,7 @@
 
 /* The activity of all targets is read at most so often. Readers whose times fall together share a
  * reading. */
-static const uint64_t ACTIVITY_NS = 20000000;
+static const uint64_t ACTIVITY_NS = 20000000, LATELY_NS = 1000000000;
 
 struct target *target_new(struct vm *vm)
 {
@@ -56,18 +56,29 @@ void target_note_sample(struct target *target)
     target->activity.samples++;
 }
 
-bool target_has_rested(struct target *target, enum target_reader reader)
+/* The last reading of the activity may be `age` ns old. */
+static bool has_rested(struct target *target, enum target_reader reader, uint64_t age)
 {
     struct target_activity *now = &target->activity, before = target->seen[reader];
     uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
-    if (time - target->activity_ns >= ACTIVITY_NS) {
+    if (time - target->activity_ns >= age) {
         if (!process_cpu_time(target->vm->pid, &now->cpu_ns))
             return false;
         target->activity_ns = time;
     }
     target->seen[reader] = *now;
     return now->cpu_ns == before.cpu_ns && now->samples == before.samples;
+}
+
+bool target_has_rested(struct target *target, enum target_reader reader)
+{
+    return has_rested(target, reader, ACTIVITY_NS);
+}
+
+bool target_has_rested_lately(struct target *target, enum target_reader reader)
+{
+    return has_rested(target, reader, LATELY_NS);
 }
 
 void target_free(struct target *target)

@@ -16,9 +16,11 @@
 enum target_reader {
     READER_LIFE,
     READER_MEMBERSHIP,
+    READER_WORK,
     READER_CODE,
     READER_WALL,
     READER_METER,
+    READER_SLOW_METER,
     READERS
 };
 
@@ -69,6 +71,10 @@ void target_note_sample(struct target *target);
  * was. The kernel accounts a thread that has started to run within some ms. So a change can show at
  * the next call only. */
 bool target_has_rested(struct target *target, enum target_reader reader);
+
+/* The same for readers that look many times a second: a run without a sample shows up to a second
+ * later. */
+bool target_has_rested_lately(struct target *target, enum target_reader reader);
 
 /* Free what the session has made: all but the VM. */
 void target_leave_session(struct target *target);
