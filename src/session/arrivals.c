@@ -40,6 +40,8 @@ enum {
     PAUSE_LATER_NS = 1000000000,
 };
 
+static const uint64_t ASK_AT_MOST_NS = 32000000000;
+
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as long.
  * What the kernel reports need not be looked for: but it knows only programs whose names begin as
  * those of VMs do. */
@@ -237,4 +239,27 @@ void arrivals_settle(struct arrivals *arrivals, pid_t pid)
 
     if (seen)
         seen->settled = true;
+}
+
+void arrivals_ask_again(struct arrivals *arrivals, pid_t pid)
+{
+    struct seen *seen = find(arrivals, pid);
+
+    if (!seen)
+        return;
+    seen->pause = seen->pause < PAUSE_LATER_NS   ? PAUSE_LATER_NS
+                  : seen->pause < ASK_AT_MOST_NS ? 2 * seen->pause
+                                                 : seen->pause;
+    seen->due = clock_ns(CLOCK_MONOTONIC) + seen->pause;
+}
+
+void arrivals_again(struct arrivals *arrivals, pid_t pid)
+{
+    struct seen *seen = find(arrivals, pid);
+
+    if (!seen)
+        return;
+    seen->settled = false;
+    seen->since = seen->due = clock_ns(CLOCK_MONOTONIC);
+    seen->pause = PAUSE_FIRST_NS;
 }

@@ -13,10 +13,20 @@
 #include "util/clock.h"
 #include "util/log.h"
 
+static const uint64_t NAME_PAUSE_FIRST = 1000000000, NAME_PAUSE_MOST = 32000000000; /* ns */
+
 enum {
     NAME_SECONDS = 10,   /* time for a VM to get its name */
     JOIN_NS = 100000000, /* for VMs that join in one step: samples wait in the ring buffer */
 };
+
+static bool has_name(struct vm *vm)
+{
+    char name[1024];
+
+    node_name_now(vm, name, sizeof(name));
+    return name[0] != '\0';
+}
 
 /* ---- start ---- */
 
@@ -28,6 +38,7 @@ int membership_open(struct session *session, struct error *error)
         struct target *target = targets->of[i];
 
         target->number = (uint32_t)i;
+        target->name.is_known = has_name(target->vm);
         target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
                                             session->segment->profile, error);
         if (target->symbolizer) {
@@ -138,14 +149,8 @@ void membership_note_ends(const struct session *session)
 }
 
 /* Take the samples that the VM has left. Its counts belong to the summaries of the segment. */
-static int leave(struct session *session, struct target *target, struct error *error)
+static int detach(struct session *session, struct target *target, struct error *error)
 {
-    log_decision("targets", "process %d %s", (int)target->vm->pid,
-                 target->vm->memory->is_held ? "can't be read any more" : "has ended");
-    if (session->arrivals && target->vm->memory->is_held)
-        refusals_add(&session->targets->refused, target->vm->pid, NULL, "it holds back its memory");
-    note_end(session, target);
-    session->ended = target->vm->pid;
     target->ended = true;
     event_samples_leave(target);
     programs_remove_target(session->programs, target->vm);
@@ -154,6 +159,17 @@ static int leave(struct session *session, struct target *target, struct error *e
     if (target->cpu_time)
         vm_cpu_time_stop(target->cpu_time);
     return target->wall ? wall_finish(target->wall, session->segment, error) : 0;
+}
+
+static int leave(struct session *session, struct target *target, struct error *error)
+{
+    log_decision("targets", "process %d %s", (int)target->vm->pid,
+                 target->vm->memory->is_held ? "can't be read any more" : "has ended");
+    if (session->arrivals && target->vm->memory->is_held)
+        refusals_add(&session->targets->refused, target->vm->pid, NULL, "it holds back its memory");
+    note_end(session, target);
+    session->ended = target->vm->pid;
+    return detach(session, target, error);
 }
 
 bool membership_alive(const struct session *session)
@@ -193,11 +209,10 @@ static uint32_t free_number(const struct targets *targets)
  * that it has when it joins. */
 static bool waits_for_name(struct vm *vm)
 {
-    char name[1024], *requested;
+    char *requested;
     bool is_requested;
 
-    node_name_now(vm, name, sizeof(name));
-    if (name[0])
+    if (has_name(vm))
         return false;
     requested = node_name_requested(vm->pid);
     is_requested = requested != NULL;
@@ -220,6 +235,7 @@ static int join(struct session *session, struct target *target, struct error *er
 {
     int result;
 
+    target->name.is_known = has_name(target->vm);
     target->symbolizer =
         symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
     if (!target->symbolizer)
@@ -238,8 +254,10 @@ static int join(struct session *session, struct target *target, struct error *er
     return result;
 }
 
-/* Add a VM unless a rule excludes it. */
-static int add(struct session *session, pid_t pid, uint32_t number, struct error *error)
+/* Add a VM unless a rule excludes it. A VM without a name that is excluded may match another rule
+ * once it has one: it is not judged for good. */
+static int add(struct session *session, pid_t pid, uint32_t number, bool *ret_is_judged,
+               struct error *error)
 {
     struct targets *targets = session->targets;
     struct vm *vm = open_arrival(session, pid, error);
@@ -248,6 +266,7 @@ static int add(struct session *session, pid_t pid, uint32_t number, struct error
     if (!vm)
         return -1;
     if (targets_exclude(targets, vm)) {
+        *ret_is_judged = has_name(vm);
         vm_close(vm);
         return 0;
     }
@@ -305,6 +324,7 @@ static int add_arrival(struct session *session, pid_t pid, struct error *error)
 {
     struct error refused;
     uint32_t number;
+    bool is_judged = true;
     int known = make_way(session, pid, error);
 
     if (known < 0)
@@ -315,8 +335,11 @@ static int add_arrival(struct session *session, pid_t pid, struct error *error)
         note_retry(session, pid, &refused);
         return 0;
     }
-    if (known || add(session, pid, number, &refused) == 0) {
-        arrivals_settle(session->arrivals, pid);
+    if (known || add(session, pid, number, &is_judged, &refused) == 0) {
+        if (is_judged)
+            arrivals_settle(session->arrivals, pid);
+        else
+            arrivals_ask_again(session->arrivals, pid);
         return 0;
     }
     log_detail("targets", "process %d can't be profiled: %s", (int)pid, refused.text);
@@ -352,6 +375,24 @@ int membership_limit_timeout(const struct session *session, int timeout_ms)
     return wait_ms < (uint64_t)timeout_ms ? (int)wait_ms + 1 : timeout_ms;
 }
 
+/* A node can get its name at any time (net_kernel:start/2). Its samples are labelled by it, and it
+ * may match another rule then. So a VM that has got one leaves, and joins again. */
+static int look_for_name(struct session *session, struct target *target, struct error *error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), pause = target->name.pause;
+
+    if (target->name.is_known || !session->arrivals || now < target->name.due)
+        return 0;
+    target->name.is_known = has_name(target->vm);
+    target->name.pause = !pause ? NAME_PAUSE_FIRST : pause < NAME_PAUSE_MOST ? 2 * pause : pause;
+    target->name.due = now + target->name.pause;
+    if (!target->name.is_known)
+        return 0;
+    log_decision("targets", "process %d has a name now: it joins again", (int)target->vm->pid);
+    arrivals_again(session->arrivals, target->vm->pid);
+    return detach(session, target, error);
+}
+
 int membership_step(struct session *session, struct error *error)
 {
     for (size_t i = 0; i < session->targets->count; i++) {
@@ -360,7 +401,8 @@ int membership_step(struct session *session, struct error *error)
         if (target->ended ||
             (target_has_rested(target, READER_MEMBERSHIP) && !target->vm->memory->is_held))
             continue;
-        if (!target_is_readable(target) && leave(session, target, error))
+        if (!target_is_readable(target) ? leave(session, target, error)
+                                        : look_for_name(session, target, error))
             return -1;
     }
     if (!session->arrivals)

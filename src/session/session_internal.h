@@ -40,10 +40,17 @@ void arrivals_free(struct arrivals *arrivals);
 /* Look at a process that has just begun a program. */
 void arrivals_note(struct arrivals *arrivals, pid_t pid);
 
+/* A VM can't be judged by rules yet. It is due again in a second, and each time after twice as
+ * long, up to a minute. */
+void arrivals_ask_again(struct arrivals *arrivals, pid_t pid);
+
 /* Look at all processes, unless the last look was so recent that another one would take more than
  * half a percent of a CPU; a twentieth of a percent if the kernel reports programs that start. A
  * look reads only executables that are new since the last one. */
 void arrivals_look(struct arrivals *arrivals, bool are_reported);
+
+/* Let a VM that was settled be added again. */
+void arrivals_again(struct arrivals *arrivals, pid_t pid);
 
 /* Return the VM that has been due for the longest time; 0 if none is. */
 pid_t arrivals_next(const struct arrivals *arrivals);

@@ -38,6 +38,10 @@ struct target {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
     } life;                        /* target_look() */
+    struct {
+        bool is_known;
+        uint64_t due, pause; /* ns: the next look (CLOCK_MONOTONIC), the time to the one after it */
+    } name;                  /* of a node */
     unsigned copy; /* from 1 on, of the VMs with the same labels of metrics; 0: not given yet */
     struct target_activity activity; /* as last read */
     uint64_t activity_ns;            /* CLOCK_MONOTONIC: when it was read */

@@ -17,10 +17,13 @@ import reuse_test
 STARTS = 5
 SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
 BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."
+# Gets a name after 3 seconds of work.
+NAMED_LATER = f"spawn(fun() -> {BUSY[:-1]} end), timer:sleep(3000), {{ok, _}} = net_kernel:start(" \
+    "late, #{name_domain => shortnames, dist_listen => false})."
 
 
-def arguments(*flags):
-    return ["erl", "-noshell", "+S", "1", *flags, "-eval", BUSY]
+def arguments(*flags, work=BUSY):
+    return ["erl", "-noshell", "+S", "1", *flags, "-eval", work]
 
 
 def named(name):
@@ -60,15 +63,15 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "the VM does not run")
             time.sleep(0.1)
 
-    def samples(self):
+    def samples(self, *selection):
         """End the agent; return the times of the CPU samples of each VM."""
         self.agent.send_signal(signal.SIGTERM)
         code, said = self.ended(self.agent)
         self.assertEqual(code, 0, said)
         self.assertNotIn("skipped", said)
         out = self.out / "samples.perf"
-        beamflame.run("report", *self.out.glob("spool/*.bfr"), "--event", "cpu", "-o", out,
-                      check=True)
+        beamflame.run("report", *self.out.glob("spool/*.bfr"), "--event", "cpu", *selection, "-o",
+                      out, check=True)
         times = {}
         for pid, when in SAMPLE.findall(out.read_text()):
             times.setdefault(int(pid), []).append(float(when))
@@ -121,6 +124,24 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         times = self.samples()
         for vms in (old, new):
             self.assertEqual({name for name, vm in vms.items() if vm.pid in times}, {"shop2"})
+
+    def check_named_later(self, rules=""):
+        """A VM that gets a name after 3 seconds has samples under that name soon after."""
+        self.begin(rules)
+        vm, began = self.run_vm(arguments(work=NAMED_LATER))
+        time.sleep(10)
+        times = self.samples("--node", "late")
+        self.assertEqual(set(times), {vm.pid})
+        self.assertGreater(min(times[vm.pid]), began + 3)
+        self.assertGreater(max(times[vm.pid]), began + 9)
+
+    def test_vm_that_gets_a_name_later_has_it_from_then_on(self):
+        self.check_named_later()
+
+    def test_vm_that_gets_a_name_later_is_judged_by_it(self):
+        """A rule excludes it before."""
+        self.check_named_later("rules:\n  - {node: 'late@*', profile: true}\n"
+                               "  - {profile: false}\n")
 
 
 if __name__ == "__main__":
