@@ -75,12 +75,13 @@ class KernelAddresses(unittest.TestCase):
 
     def test_root_can_ask_for_kernel_addresses(self):
         """With --kernel-addresses frames have the starts of their functions, in the recording
-        too."""
+        too. BPF programs, which come and go, are not known."""
         again = self.out / "with-again.perf"
         beamflame.record("report", self.out / "with.bfr", "-o", again)
         for path in (self.out / "with.perf", again):
             for address, symbol in self.frames(path):
-                self.assertIn(address, self.known, symbol)
+                if not symbol.startswith("bpf_"):
+                    self.assertIn(address, self.known, symbol)
 
     def test_others_can_not_ask_for_kernel_addresses(self):
         """The option needs root."""
