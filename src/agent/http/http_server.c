@@ -17,7 +17,6 @@
 #include "util/clock.h"
 
 enum {
-    THREADS = SLOW_REQUESTS + 2,
     CONNECTIONS = 32,
     CONNECTIONS_OF_ONE = 16,  /* of one address: others are answered besides */
     TIMEOUT_SECONDS = 10,     /* of a connection that sends or takes nothing */
@@ -102,9 +101,10 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
 static void run(const struct http_server_options *options, int listening, int end_fd)
 {
     struct pollfd end = {.fd = end_fd, .events = POLLIN};
+    /* A thread for each connection: a thread of several would let some wait for a slow request. */
     struct MHD_Daemon *daemon = microhttpd.start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC, 0, NULL, NULL, take_request, (void *)options,
-        MHD_OPTION_LISTEN_SOCKET, listening, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)THREADS,
+        MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_ITC, 0, NULL, NULL,
+        take_request, (void *)options, MHD_OPTION_LISTEN_SOCKET, listening,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)CONNECTIONS_OF_ONE, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)TIMEOUT_SECONDS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES, MHD_OPTION_NOTIFY_COMPLETED,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Places for requests that take a thread for seconds and whose answer takes memory: profiles and
- * dumps. They are fewer than threads, so that all other requests are answered at once. A request
+ * Places for requests that take seconds and whose answer takes memory: profiles and dumps. A request
  * has its place until its answer has been sent, or its connection has ended.
  */
 #pragma once
