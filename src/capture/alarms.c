@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "os/privileges.h"
 #include "util/alloc.h"
 
 struct sleeper {
@@ -54,6 +55,7 @@ static void *wait_for_alarms(void *argument)
     };
 
     governor_take_precedence();
+    privileges_give_up();
     while (!fds[1].revents) {
         if (poll(fds, 2, -1) > 0 && fds[0].revents)
             ring_buffer__consume(alarms->ring);
