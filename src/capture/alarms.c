@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "os/descriptors.h"
 #include "os/privileges.h"
 #include "util/alloc.h"
 
@@ -94,6 +95,8 @@ int alarms_start(struct alarms *alarms, const struct programs *programs, struct 
         alarms->ring = ring_buffer__new(programs_alarms_fd(programs), ring_alarm, alarms, NULL);
     code = alarms->ring ? start_thread(alarms) : errno;
     alarms->started = code == 0;
+    if (code && descriptors_ran_out(code, error))
+        return -1;
     return code ? error_set(error, ERROR_FAILED, "alarms of probes can't be received: %s",
                             strerror(code))
                 : 0;
