@@ -11,7 +11,6 @@ from itertools import groupby
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
 CROWD = 2000
 
 

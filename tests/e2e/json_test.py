@@ -9,8 +9,6 @@ from collections import Counter
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
-
 
 def read(path):
     """Return the objects of the lines. No line may refer to a later one."""

@@ -10,7 +10,6 @@ from pathlib import Path
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
 TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
 
 

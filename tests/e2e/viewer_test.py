@@ -12,7 +12,6 @@ import nodes
 import viewer
 from viewer import number, seconds
 
-BESIDE_OTHERS = True
 RELEASE = 27
 HEATMAP = "#heatmap canvas"
 WEIGHT = ".field:has-text('weight') select"
