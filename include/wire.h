@@ -177,8 +177,8 @@ struct wire_slot {
     __u32 histogram; /* index of the event's first histogram in the map `histograms` */
     __u32 window;    /* number of the window; what older windows noted is not used */
     __u32 long_us;   /* us from which a slice is a long schedule */
-    __u32 alarm; /* each time that so many runs more were counted on a CPU, the number of the slot
-                  * is put into the ring buffer `run_alarms`; a power of two, or 0: never */
+    __u32 alarm;     /* Each time a CPU has counted this many more runs, the number of the slot goes
+                      * into the ring buffer `run_alarms`. A power of two; 0: never */
     __u32 unused;
 };
 

@@ -27,7 +27,7 @@ struct refusal_status {
     char reason[STATUS_REASON_ROOM];
 };
 
-/* The first ones of them. One process writes them. */
+/* The first refusals. One process writes them, and others read them. */
 struct refusals_status {
     struct seqlock lock;
     uint64_t count;

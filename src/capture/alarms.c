@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 
 #include "os/descriptors.h"
 #include "os/privileges.h"
+#include "os/thread_start.h"
 #include "util/alloc.h"
 
 struct sleeper {
@@ -64,19 +64,6 @@ static void *wait_for_alarms(void *argument)
     return NULL;
 }
 
-/* Start the thread with all signals blocked: they are for the other threads. */
-static int start_thread(struct alarms *alarms)
-{
-    sigset_t all, before;
-    int result;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&alarms->thread, NULL, wait_for_alarms, alarms);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return result;
-}
-
 struct alarms *alarms_new(void)
 {
     struct alarms *alarms = xcalloc(1, sizeof(*alarms));
@@ -93,13 +80,13 @@ int alarms_start(struct alarms *alarms, const struct programs *programs, struct 
     alarms->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (alarms->stop_fd >= 0)
         alarms->ring = ring_buffer__new(programs_alarms_fd(programs), ring_alarm, alarms, NULL);
-    code = alarms->ring ? start_thread(alarms) : errno;
+    code = alarms->ring ? thread_start(&alarms->thread, NULL, wait_for_alarms, alarms) : errno;
     alarms->started = code == 0;
-    if (code && descriptors_ran_out(code, error))
+    if (!code)
+        return 0;
+    if (descriptors_ran_out(code, error))
         return -1;
-    return code ? error_set(error, ERROR_FAILED, "alarms of probes can't be received: %s",
-                            strerror(code))
-                : 0;
+    return error_set(error, ERROR_FAILED, "alarms of probes can't be received: %s", strerror(code));
 }
 
 void alarms_free(struct alarms *alarms)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +10,7 @@
 #include "capture/governor_internal.h"
 #include "capture/probe_safety.h"
 #include "os/privileges.h"
+#include "os/thread_start.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -292,19 +292,6 @@ static bool all_tried(const struct governor *governor)
     return true;
 }
 
-/* Start the thread with all signals blocked: they are for the other threads. */
-static int start_thread(struct governor *governor)
-{
-    sigset_t all, before;
-    int result;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    result = pthread_create(&governor->thread, NULL, govern, governor);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return result;
-}
-
 static void start_group(struct probe_group *group)
 {
     const struct governor_options *options = &group->governor->options;
@@ -348,7 +335,7 @@ int governor_start(struct governor *governor, struct error *error)
         start_group(governor->groups[i]);
     if (governor->options.host)
         governor->member = host_limit_join(governor->options.host);
-    code = start_thread(governor);
+    code = thread_start(&governor->thread, NULL, govern, governor);
     if (code) {
         leave_host(governor);
         return error_set(error, ERROR_FAILED, "a thread can't be started: %s", strerror(code));

@@ -45,9 +45,8 @@ struct governor_callbacks {
     /* The work of the target so far, in any units that grow with the hits of the group;
      * WORK_OF_ALL: with all that the target does. */
     struct vm_work (*work)(void *context, int group);
-    /* Have governor_wake() called each time that a CPU has run the group's programs `runs` times
-     * more; 0: never. `runs` is a power of two. NULL: the governor looks at all groups all the
-     * time. */
+    /* From now on, call governor_wake() each time a CPU has run the group's programs `runs` more
+     * times. `runs` is a power of two; 0: never. NULL: the governor never sleeps. */
     void (*alarm)(void *context, unsigned group, uint32_t runs);
     /* Return a process that this change of probes would wait for, perhaps for ever; 0: none. */
     pid_t (*held_by)(void *context, enum probe_change change);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "os/privileges.h"
+#include "os/thread_start.h"
 #include "os/thread_wait.h"
 #include "util/clock.h"
 #include "util/error.h"
@@ -78,17 +79,13 @@ static void *watch(void *argument)
 void stop_guard_start(void (*say)(pid_t pid))
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
 
     guard.say = say;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&guard.changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    guard.runs = pthread_create(&guard.thread, NULL, watch, NULL) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    guard.runs = thread_start(&guard.thread, NULL, watch, NULL) == 0;
 }
 
 void stop_guard_end(void)

@@ -14,6 +14,7 @@
 #include "os/child.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
+#include "os/thread_start.h"
 #include "os/thread_wait.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -136,15 +137,11 @@ static struct task *task_new(void (*run)(void *work), void (*drop)(void *work), 
 static bool start(struct task *task, pthread_t *thread)
 {
     pthread_attr_t attributes;
-    sigset_t all, before;
     bool started;
 
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, 2 * (size_t)STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(thread, &attributes, run_task, task) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    started = thread_start(thread, &attributes, run_task, task) == 0;
     pthread_attr_destroy(&attributes);
     return started;
 }

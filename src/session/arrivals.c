@@ -6,6 +6,7 @@
 
 #include "beam/vm.h"
 #include "os/process.h"
+#include "session/node_name.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -39,8 +40,6 @@ enum {
     SOON_SECONDS = 3,
     PAUSE_LATER_NS = 1000000000,
 };
-
-static const uint64_t ASK_AT_MOST_NS = 32000000000;
 
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as long.
  * What the kernel reports need not be looked for: but it knows only programs whose names begin as
@@ -247,9 +246,7 @@ void arrivals_ask_again(struct arrivals *arrivals, pid_t pid)
 
     if (!seen)
         return;
-    seen->pause = seen->pause < PAUSE_LATER_NS   ? PAUSE_LATER_NS
-                  : seen->pause < ASK_AT_MOST_NS ? 2 * seen->pause
-                                                 : seen->pause;
+    seen->pause = node_name_pause(seen->pause);
     seen->due = clock_ns(CLOCK_MONOTONIC) + seen->pause;
 }
 

@@ -13,8 +13,6 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-static const uint64_t NAME_PAUSE_FIRST = 1000000000, NAME_PAUSE_MOST = 32000000000; /* ns */
-
 enum {
     NAME_SECONDS = 10,   /* time for a VM to get its name */
     JOIN_NS = 100000000, /* for VMs that join in one step: samples wait in the ring buffer */
@@ -379,12 +377,12 @@ int membership_limit_timeout(const struct session *session, int timeout_ms)
  * may match another rule then. So a VM that has got one leaves, and joins again. */
 static int look_for_name(struct session *session, struct target *target, struct error *error)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC), pause = target->name.pause;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     if (target->name.is_known || !session->arrivals || now < target->name.due)
         return 0;
     target->name.is_known = has_name(target->vm);
-    target->name.pause = !pause ? NAME_PAUSE_FIRST : pause < NAME_PAUSE_MOST ? 2 * pause : pause;
+    target->name.pause = node_name_pause(target->name.pause);
     target->name.due = now + target->name.pause;
     if (!target->name.is_known)
         return 0;

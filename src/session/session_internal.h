@@ -40,8 +40,7 @@ void arrivals_free(struct arrivals *arrivals);
 /* Look at a process that has just begun a program. */
 void arrivals_note(struct arrivals *arrivals, pid_t pid);
 
-/* A VM can't be judged by rules yet. It is due again in a second, and each time after twice as
- * long, up to a minute. */
+/* Try a VM again that has no name yet, after node_name_pause(): rules may match its name. */
 void arrivals_ask_again(struct arrivals *arrivals, pid_t pid);
 
 /* Look at all processes, unless the last look was so recent that another one would take more than

@@ -46,7 +46,7 @@ static void test_no_window_begins_while_the_target_is_held(void **state)
     end(profiler);
 }
 
-/* Probes that are detached meanwhile are kept by others. */
+/* While the target is held, detached probes are handed over by keep(). */
 static void test_probes_of_a_held_target_are_kept(void **state)
 {
     struct profiler *profiler = start(30);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Places for requests that take seconds and whose answer takes memory: profiles and dumps. A request
- * has its place until its answer has been sent, or its connection has ended.
+ * Places for requests that take seconds and whose answer takes memory: profiles and dumps. A
+ * request has its place until its answer has been sent, or its connection has ended.
  */
 #pragma once
 
