@@ -11,6 +11,7 @@ from itertools import groupby
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 CROWD = 2000
 
 

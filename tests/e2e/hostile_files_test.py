@@ -17,6 +17,9 @@ import zlib
 import nodes
 from beamflame import BINARY, DONE, NO_SAMPLES, folder
 
+BESIDE_OTHERS = True
+
+
 # Three samples of threads whose VM is not known, where there are two VMs.
 TWO_TARGETS = """\
 a 0/1 [000] 1.000000: 1 cycles:

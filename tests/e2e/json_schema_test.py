@@ -16,6 +16,8 @@ import nodes
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 from schemas import Lines, schema, validator  # pylint: disable=wrong-import-position
 
+BESIDE_OTHERS = True
+
 
 class Live(unittest.TestCase):
     def setUp(self):

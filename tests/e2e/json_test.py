@@ -9,6 +9,8 @@ from collections import Counter
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
+
 
 def read(path):
     """Return the objects of the lines. No line may refer to a later one."""

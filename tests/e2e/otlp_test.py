@@ -11,6 +11,8 @@ import nodes
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 import protoc  # noqa: E402
 
+BESIDE_OTHERS = True
+
 
 def decoded(data):
     """Decode a ProfilesData; skip the test if protoc is missing."""

@@ -14,6 +14,9 @@ import nodes
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 from perf_script_lint import lint  # noqa: E402
 
+BESIDE_OTHERS = True
+
+
 # The expressions of FlameScope (app/perf/regexp.py), and of flame_prof's fork of it.
 FLAMESCOPE_EVENT = re.compile(r" +([0-9.]+): .+?:")
 FLAMESCOPE_FRAME = re.compile(r"^[\t ]*[0-9a-fA-F]+ (.+) \((.*?)\)$")

@@ -10,6 +10,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
 
 

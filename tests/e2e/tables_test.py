@@ -6,6 +6,8 @@ import unittest
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
+
 
 def dump(node, *options):
     return json.loads(beamflame.record("dump", "--json", "-p", node.pid, "--list", "tables",

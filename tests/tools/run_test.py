@@ -57,6 +57,24 @@ CRASH = """
 """
 
 
+# Passes if the test of another such file runs at the same time.
+BESIDE = """
+import time
+import unittest
+from pathlib import Path
+
+BESIDE_OTHERS = True
+
+class Some(unittest.TestCase):
+    def test_beside(self):
+        Path(__file__).with_name("seen_" + Path(__file__).stem).touch()
+        end = time.monotonic() + 20
+        while len(list(Path(__file__).parent.glob("seen_*"))) < 2:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+"""
+
+
 def file(**tests):
     """Return the text of a test file; the arguments say how many times each test fails."""
     return FILE + "".join(TEST.format(name=n, times=t) for n, t in tests.items())
@@ -93,6 +111,11 @@ class Run(unittest.TestCase):
         self.assertIn("passed at the second attempt: e2e/a_test: Some.test_x, Some.test_y\n", said)
         self.assertIn("not this time", said)
         self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # each file has a test `good`
+
+    def test_files_that_may_run_beside_others_do(self):
+        said, last, code = self.run_files(a=BESIDE, b=BESIDE)
+        self.assertEqual((last, code), ("2 passed, 0 failed", 0), said)
+        self.assertNotIn("second attempt", said)
 
     def test_failed_test_has_no_third_attempt(self):
         said, last, code = self.run_files(a=file(x=1, y=2))
