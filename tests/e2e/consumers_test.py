@@ -13,6 +13,7 @@ from urllib.parse import unquote
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 SPEEDSCOPE = nodes.ROOT / "tests" / "web" / "speedscope.js"
 
 

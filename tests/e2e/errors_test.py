@@ -13,6 +13,8 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED, NO_PROCESS, PERMISSION, USAGE
 
+BESIDE_OTHERS = True
+
 
 class Errors(unittest.TestCase):
     def setUp(self):

@@ -8,6 +8,7 @@ import unittest
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 # Replaces files of the node's own mount namespace. Arguments: the executable, its build id, the
 # device or pipe to put there.
 PLANT = """set -e

@@ -6,6 +6,8 @@ import unittest
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
+
 
 @beamflame.each_release_and_clock
 class Identity:

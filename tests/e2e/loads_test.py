@@ -6,6 +6,8 @@ import unittest
 
 import nodes
 
+BESIDE_OTHERS = True
+
 
 class Loads(unittest.TestCase):
     def test_node_runs_the_requested_release(self):

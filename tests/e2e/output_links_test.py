@@ -12,6 +12,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED
 
+BESIDE_OTHERS = True
 SECRET = "only root may read and write this\n"
 
 

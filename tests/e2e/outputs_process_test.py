@@ -12,6 +12,7 @@ import beamflame
 from beamflame import DONE, FAILED
 from privileges_test import status
 
+BESIDE_OTHERS = True
 NAME = "beamflame-out"
 
 

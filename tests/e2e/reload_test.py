@@ -8,6 +8,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
 
 

@@ -14,6 +14,8 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED
 
+BESIDE_OTHERS = True
+
 
 class Kept(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
     def setUp(self):

@@ -8,6 +8,7 @@ import unittest
 
 import beamflame
 
+BESIDE_OTHERS = True
 STACKS = "a;b 3\na;c 4\n"
 
 

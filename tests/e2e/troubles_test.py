@@ -6,6 +6,8 @@ import unittest
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
+
 
 @nodes.each_release
 class Troubles:

@@ -9,6 +9,8 @@ from pathlib import Path
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
+
 
 class Variants(unittest.TestCase):
     def check(self, release, **options):

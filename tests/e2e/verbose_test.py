@@ -10,6 +10,7 @@ import unittest
 import beamflame
 import nodes
 
+BESIDE_OTHERS = True
 LINE = re.compile(r"beamflame: \[(\d+\.\d{3})\] ([a-z ]+): (.+)")
 
 
