@@ -19,6 +19,7 @@ import beamflame
 import nodes
 from agent_test import EVENTS, INTERVAL, Service, named
 
+NEEDS = "all nodes"
 DEPLOY = nodes.ROOT / "deploy"
 VERSION = re.search(r"^VERSION := (\S+)", (nodes.ROOT / "Makefile").read_text(), re.M)[1]
 IMAGE = nodes.BUILD / "image" / f"beamflame-{VERSION}.tar"

@@ -24,6 +24,7 @@ from agent_test import INTERVAL, named
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 from schemas import schema, validator  # pylint: disable=wrong-import-position
 
+NEEDS = "all nodes"
 METRIC = re.compile(r'^([a-z_]+)(?:\{service="([^"]*)"\})? (\d+)$', re.M)
 
 

@@ -15,6 +15,7 @@ import nodes
 from agent_http_test import free_port
 from agent_test import named
 
+NEEDS = "all nodes"
 INTERVAL = 2          # seconds of a recording
 OPEN = "application/openmetrics-text"
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")

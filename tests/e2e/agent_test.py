@@ -14,6 +14,7 @@ from unittest import mock
 import beamflame
 import nodes
 
+NEEDS = "all nodes"
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
 INTERVAL = 2  # seconds of a recording
 LABELS = {"__name__", "__delta__", "service_name", "node", "host", "otp_release"}

@@ -14,7 +14,7 @@ sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 import profile_rules as rules  # noqa: E402
 import protoc  # noqa: E402
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 BIF = "bif:erlang:phash2/1"
 EVENTS = ("cpu", "wall", "gc", "alloc", "sched", "msg", BIF)
 WEIGHTS = {

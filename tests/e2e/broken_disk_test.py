@@ -10,7 +10,7 @@ import beamflame
 import nodes
 from beamflame import FAILED
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 CODES = {errno.EIO: "Input/output error", errno.EDQUOT: "Disk quota exceeded"}
 OUTPUTS = ("bfr", "perf", "perf.gz", "folded", "svg", "html", "speedscope.json", "callgrind",
            "pb.gz", "otlp", "json", "json.gz", "txt")

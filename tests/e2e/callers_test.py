@@ -9,7 +9,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 CHECK_CALLERS = nodes.ROOT / "tools" / "check-callers"
 LEAF_DEPTHS = nodes.BUILD / "tests" / "leaf_depths"
 MODULES = ("callers", "lists", "gen", "gen_server", "supervisor", "string", "erl_parse", "erl_lint",

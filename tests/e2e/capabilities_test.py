@@ -13,6 +13,7 @@ import beamflame
 import nodes
 from beamflame import DONE, PERMISSION
 
+NEEDS = "all nodes"
 OWN, OTHER, ROOT = 65534, 65533, 0
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 NEEDED = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")

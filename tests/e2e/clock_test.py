@@ -86,9 +86,10 @@ class Account:
         self.assertAlmostEqual(told["target"]["cpu_ms"] / 1000, sampled,
                                delta=ACCOUNTED * sampled + 0.01 * 2 * os.cpu_count())
         # The time that the clock saw before scaling has the same order. Otherwise the clock does
-        # not measure CPU time.
-        self.assertGreater(told["cpu_sampled_ratio"], 0.4)
-        self.assertLess(told["cpu_sampled_ratio"], 1.5)
+        # not measure CPU time: a clock that ticks at the asked frequency on half-idle CPUs has 2.6
+        # to 6.3.
+        self.assertGreater(told["cpu_sampled_ratio"], 0.2)
+        self.assertLess(told["cpu_sampled_ratio"], 2)
         self.assertEqual(told["losses"]["clock_stopped"], 0)
 
     def test_each_of_four_nodes_has_its_own_account(self):

@@ -14,6 +14,7 @@ from applications import free_port
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 import protoc  # noqa: E402
 
+NEEDS = "all nodes"
 LAB = nodes.ROOT / "tools" / "collector-lab"
 EVENTS = ("cpu", "wall", "gc", "alloc", "sched", "msg")
 VALUES = re.compile(r"^ +Values: \[([\d ]*)\]$", re.M)

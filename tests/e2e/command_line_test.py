@@ -10,7 +10,7 @@ from pathlib import Path
 import beamflame
 from beamflame import DONE, FAILED, USAGE, run
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 COMMANDS = ("record", "report", "diff", "dump", "ps", "probes", "doctor", "agent", "help",
             "completion")
 FOLDED = "a;b 2\na;c 1\n"

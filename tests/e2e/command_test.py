@@ -12,7 +12,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 UID, GID, EXTRA = 54321, 54322, 54323
 PASSWD = f"caller:x:{UID}:{GID}::/home/of-caller:/bin/dash\n"
 GROUPS = f"caller:x:{GID}:\nextra:x:{EXTRA}:caller\n"

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SPEEDSCOPE = nodes.ROOT / "tests" / "web" / "speedscope.js"
 
 

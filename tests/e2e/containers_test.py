@@ -14,6 +14,7 @@ import nodes
 from beamflame import DONE, FAILED, PERMISSION
 from capabilities_test import NEEDED, TO_READ, TO_LOAD, missing, named, start_node
 
+NEEDS = "all nodes"
 PARANOID = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2
 LISTED = (*NEEDED, "syslog", *(("sys_admin",) if PARANOID else ()))
 # What Docker and containerd give to a container: github.com/moby/moby v27.0.0,

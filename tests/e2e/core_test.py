@@ -15,7 +15,7 @@ import nodes
 from dump_test import described
 from privileges_test import names, status
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 CROWD = 1000
 NOT_KNOWN = re.compile(r"\[|0x")  # names of functions that the core does not contain
 # A function of the node's own library. For 27 and 29, the library's file is not in this root.

@@ -9,7 +9,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED, USAGE, folder, run
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 OLD = "main;parse 100\nmain;send 400\n"
 NEW = "main;parse 300\nmain;send 410\n"
 

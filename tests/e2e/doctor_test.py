@@ -13,6 +13,7 @@ import beamflame
 import nodes
 from beamflame import DONE, NO_PROCESS, PERMISSION, USAGE
 
+NEEDS = "all nodes"
 EVENTS = ("gc", "alloc", "sched", "msg")
 BREAKPOINT = b"\xcc"
 

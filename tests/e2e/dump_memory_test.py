@@ -5,7 +5,7 @@ import json
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SIZES = {"multi": "multi_block_carriers", "single": "single_block_carriers",
          "pooled": "pooled_carriers", "blocks": "blocks"}
 MEGABYTES = 20  # of each kind

@@ -11,7 +11,7 @@ from itertools import groupby
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 CROWD = 2000
 
 

@@ -13,7 +13,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED, NO_PROCESS, PERMISSION, USAGE
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 class Errors(unittest.TestCase):

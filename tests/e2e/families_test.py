@@ -7,7 +7,7 @@ import time
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 
 

@@ -12,7 +12,7 @@ import beamflame
 import nodes
 from hostile_test import HOSTILE
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 HZ = 99
 SECONDS = 2  # a node that lies is recorded for so long
 ENOUGH = 10  # samples of it; other programs may run here

@@ -17,7 +17,7 @@ import zlib
 import nodes
 from beamflame import BINARY, DONE, NO_SAMPLES, folder
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 # Three samples of threads whose VM is not known, where there are two VMs.

@@ -13,7 +13,7 @@ from pathlib import Path
 import nodes
 from beamflame import BINARY, DONE, folder, require
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")

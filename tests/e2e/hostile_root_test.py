@@ -8,7 +8,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 # Replaces files of the node's own mount namespace. Arguments: the executable, its build id, the
 # device or pipe to put there.
 PLANT = """set -e

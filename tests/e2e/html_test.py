@@ -8,7 +8,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SUMS = nodes.ROOT / "tests" / "web" / "sums.js"
 STACKS = nodes.ROOT / "tests" / "web" / "stacks.js"
 METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",

@@ -13,7 +13,7 @@ import unittest
 import beamflame
 from beamflame import BINARY, DONE, FAILED, USAGE, folder, record, require, run
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SAMPLES = """\
 V8 Worker 10/11 [003] 7.000001:     10 cycles:
 \tffffffff81000000 read+0x1 ([kernel.kallsyms])

@@ -16,7 +16,7 @@ import nodes
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 from schemas import Lines, schema, validator  # pylint: disable=wrong-import-position
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 class Live(unittest.TestCase):

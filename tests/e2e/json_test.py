@@ -9,7 +9,7 @@ from collections import Counter
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 def read(path):

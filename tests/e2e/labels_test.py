@@ -6,7 +6,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 PEER = "10.0.0.5:4711 -> 10.0.0.1:5672"
 GROWN = f'<<"{"0123456789" * 8}">>'
 

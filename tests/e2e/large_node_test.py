@@ -8,7 +8,7 @@ from itertools import groupby
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 CROWD = 200000
 DEPTH = 5
 # Initial calls in the crowd, with the number of processes (tests/loads/crowd.erl). `queued` and

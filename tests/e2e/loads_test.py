@@ -6,7 +6,7 @@ import unittest
 
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 class Loads(unittest.TestCase):

@@ -10,7 +10,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED, NO_PROCESS, PERMISSION, UNSUPPORTED
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 USER = ["unshare", "--user", "--map-root-user"]
 USER_AND_PID = [*USER, "--pid", "--fork", "--mount-proc", "--kill-child"]
 PID = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]

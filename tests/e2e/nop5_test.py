@@ -10,7 +10,7 @@ import kills
 import nodes
 from uprobe_counters import UprobeCounters
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 NOP5 = "0f 1f 44 00 00"
 SAYS = "nop of five bytes"
 

@@ -11,7 +11,7 @@ import nodes
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 import protoc  # noqa: E402
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 def decoded(data):

@@ -12,7 +12,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SECRET = "only root may read and write this\n"
 
 

@@ -12,7 +12,7 @@ import beamflame
 from beamflame import DONE, FAILED
 from privileges_test import status
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 NAME = "beamflame-out"
 
 

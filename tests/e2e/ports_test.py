@@ -5,7 +5,7 @@ import json
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 WATERMARK = 1000000  # as in tests/loads/sockets.erl
 SAID = ("queue_size", "input", "output", "name", "registered_name", "recv_oct", "send_oct")
 PROTOCOLS = {"udp_receiver": "udp", "udp_sender": "udp", "listener6": "tcp6", "local": "unix"}

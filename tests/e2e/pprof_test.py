@@ -10,7 +10,7 @@ from collections import Counter
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 PERIOD = 1000000000 // 499  # ns
 SAMPLE = re.compile(r"^ +(\d+) +(\d+): ((?:\d+ )*)$")
 LABEL = re.compile(r"(\w+):\[(.*?)\](?= \w+:\[|$)")

@@ -9,6 +9,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+NEEDS = "all nodes"
 # include/uapi/linux/capability.h
 NUMBERS = {"chown": 0, "dac_override": 1, "dac_read_search": 2, "fowner": 3, "sys_ptrace": 19,
            "sys_admin": 21, "sys_nice": 23, "sys_resource": 24, "syslog": 34, "perfmon": 38,

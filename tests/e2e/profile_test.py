@@ -14,7 +14,7 @@ import nodes
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 from perf_script_lint import lint  # noqa: E402
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 # The expressions of FlameScope (app/perf/regexp.py), and of flame_prof's fork of it.

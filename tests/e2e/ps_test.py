@@ -8,6 +8,7 @@ import unittest
 import beamflame
 import nodes
 
+NEEDS = "all nodes"
 NAME = ("-sname", "beamflame_test", "-dist_listen", "false", "-start_epmd", "false")
 
 

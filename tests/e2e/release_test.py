@@ -9,6 +9,7 @@ import beamflame
 import nodes
 from beamflame import DONE, UNSUPPORTED
 
+NEEDS = "all nodes"
 UNKNOWN = 99
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
 
 

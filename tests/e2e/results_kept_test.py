@@ -14,7 +14,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 class Kept(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):

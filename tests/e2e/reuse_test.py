@@ -12,6 +12,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+NEEDS = "all nodes"
 LAST_PID = Path("/proc/sys/kernel/ns_last_pid")
 BUSY = ("sh", "-c", "while :; do :; done")
 

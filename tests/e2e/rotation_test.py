@@ -23,7 +23,7 @@ import rounds
 sys.path.insert(0, str(nodes.ROOT / "tests" / "tools"))
 from perf_script_lint import lint  # noqa: E402
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 NODE = "nonode@nohost"
 TIME = re.compile(r"\d{8}-\d{6}")
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)

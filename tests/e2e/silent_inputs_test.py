@@ -15,7 +15,7 @@ import nodes
 from hostile_stalls_test import FileServer
 from hostile_test import patience
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SILENT = "its file server does not answer"
 STACKS = "".join(f"a;b{i};c{i % 7} {i}\n" for i in range(1, 60000))
 

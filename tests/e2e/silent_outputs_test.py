@@ -16,7 +16,7 @@ import nodes
 from beamflame import DONE, FAILED
 from hostile_test import patience
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 SERVER = nodes.ROOT / "tests" / "tools" / "silent_folder.py"
 SILENT = "its file server does not answer"
 SECONDS = 4  # that a command may take beyond its work

@@ -10,7 +10,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 TRUNCATED = re.compile(r"^\[\d+ words truncated\]$")
 
 

@@ -15,7 +15,7 @@ from beamflame import DONE
 from hostile_test import patience
 from kills import changed_code, objects, orphans
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 STOPPED = 0.6  # seconds
 END = 2
 LINES = 80000  # of an input that takes half a second or more

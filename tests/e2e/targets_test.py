@@ -11,6 +11,8 @@ import nodes
 import privileges_test
 from hostile_test import NOBODY
 
+NEEDS = "all nodes"
+
 
 def named(name):
     """Return the flags of a node with a name and without network."""

@@ -8,7 +8,7 @@ import unittest
 
 import beamflame
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 STACKS = "a;b 3\na;c 4\n"
 
 

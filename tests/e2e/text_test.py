@@ -7,7 +7,7 @@ from collections import Counter
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 ROW = re.compile(r"^ +(\S+ \S+) +([\d.]+) % +(\S+ \S+) +([\d.]+) %  (.*)$")
 SHARE = re.compile(r"^ +(\S+ \S+) +([\d.]+) %  (.*)$")
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}

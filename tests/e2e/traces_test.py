@@ -9,7 +9,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 NAME = re.compile(r"traces:(\w+)/1")
 OF_NONE = {"none", "undefined", "no_op"}
 UNREADABLE = {"negative", "long", "other", "tree"}

@@ -10,7 +10,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 NODE = "nonode@nohost"
 # The load sends its 5000 messages one by one: a look at the queue may see fewer.
 QUEUED = r"(?:4\d\d\d|5000), <0\.\d+\.0> patient"

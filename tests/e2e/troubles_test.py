@@ -6,7 +6,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 @nodes.each_release

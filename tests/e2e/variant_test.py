@@ -9,7 +9,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 
 
 class Variants(unittest.TestCase):

@@ -10,7 +10,7 @@ import unittest
 import beamflame
 import nodes
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 LINE = re.compile(r"beamflame: \[(\d+\.\d{3})\] ([a-z ]+): (.+)")
 
 

@@ -12,7 +12,7 @@ import nodes
 import viewer
 from viewer import number, seconds
 
-BESIDE_OTHERS = True
+NEEDS = "own nodes"
 RELEASE = 27
 HEATMAP = "#heatmap canvas"
 WEIGHT = ".field:has-text('weight') select"

@@ -63,13 +63,13 @@ import time
 import unittest
 from pathlib import Path
 
-BESIDE_OTHERS = True
+NEEDS = "{needs}"
 
 class Some(unittest.TestCase):
     def test_beside(self):
-        Path(__file__).with_name("seen_" + Path(__file__).stem).touch()
-        end = time.monotonic() + 20
-        while len(list(Path(__file__).parent.glob("seen_*"))) < 2:
+        Path(__file__).with_name("runs_" + Path(__file__).stem).touch()
+        end = time.monotonic() + {seconds}
+        while len(list(Path(__file__).parents[1].glob("*/runs*"))) < 2:
             assert time.monotonic() < end
             time.sleep(0.01)
 """
@@ -112,10 +112,25 @@ class Run(unittest.TestCase):
         self.assertIn("not this time", said)
         self.assertEqual(self.attempts, {"good": 2, "x": 2, "y": 2})  # each file has a test `good`
 
-    def test_files_that_may_run_beside_others_do(self):
-        said, last, code = self.run_files(a=BESIDE, b=BESIDE)
-        self.assertEqual((last, code), ("2 passed, 0 failed", 0), said)
-        self.assertNotIn("second attempt", said)
+    def test_files_run_beside_each_other_if_their_needs_permit_it(self):
+        for needs, kind in (("all nodes", "tools_"), ("all nodes", "replay_"), ("own nodes", "")):
+            with self.subTest(needs, kind=kind):
+                text = BESIDE.format(needs=needs, seconds=20)
+                said, last, code = self.run_files(a=text, **{kind + "b": text})
+                self.assertEqual((last, code), ("2 passed, 0 failed", 0), said)
+                self.assertNotIn("second attempt", said)
+
+    def test_files_run_alone_if_their_needs_do_not(self):
+        for one, other in (("all", "own nodes"), ("all nodes", "own nodes"), ("all", "all")):
+            with self.subTest(one, other=other):
+                said, _, _ = self.run_files(a=BESIDE.format(needs=one, seconds=1),
+                                            b=BESIDE.format(needs=other, seconds=1))
+                self.assertIn("FAIL e2e/a_test: 0 passed, 1 failed", said)
+
+    def test_unknown_needs_are_refused(self):
+        said, last, code = self.run_files(a=BESIDE.format(needs="some nodes", seconds=1))
+        self.assertRegex(last, r'a_test.py: unknown NEEDS = "some nodes"$', said)
+        self.assertEqual(code, 1)
 
     def test_failed_test_has_no_third_attempt(self):
         said, last, code = self.run_files(a=file(x=1, y=2))
