@@ -21,7 +21,8 @@ enum elf_call {
     /* Read the symbols of `file`, and those of its debug file if a descriptor is passed. Answer:
      * enum native_symbols_source as uint32_t. */
     ELF_SYMBOLS,
-    /* The function of `file` that contains `address`. Answer: struct elf_found, then its name. */
+    /* The function of `file` that contains `address`. Answer: struct elf_found, then its name,
+     * which is empty if no symbol covers the address. */
     ELF_SYMBOL_AT,
     /* The address of the symbol `text`. Answer: uint64_t. */
     ELF_SYMBOL_NAMED,
@@ -73,8 +74,9 @@ struct elf_opened {
     uint8_t has_own_symbols;   /* no debug file is needed */
 };
 
+/* As struct elf_symbol in elf/symbols.h. */
 struct elf_found {
-    uint64_t start, end; /* addresses in the file */
+    uint64_t start, end, same_from, same_to; /* addresses in the file */
 };
 
 struct elf_probe {

@@ -188,11 +188,13 @@ static void find_symbol(struct file *file, uint64_t address, struct buffer *answ
     struct elf_symbol symbol;
     struct elf_found found;
 
-    if (!file->symbols || !elf_symbols_find(file->symbols, address, &symbol))
+    if (!file->symbols)
         return;
-    found = (struct elf_found){symbol.start, symbol.end};
+    symbol = elf_symbols_find(file->symbols, address);
+    found = (struct elf_found){symbol.start, symbol.end, symbol.same_from, symbol.same_to};
     buffer_put(answer, &found, sizeof(found));
-    buffer_put(answer, symbol.name, strnlen(symbol.name, ELF_SYMBOL_BYTES_MAX));
+    if (symbol.name)
+        buffer_put(answer, symbol.name, strnlen(symbol.name, ELF_SYMBOL_BYTES_MAX));
 }
 
 static void find_address(const struct file *file, const char *text, size_t size,

@@ -303,8 +303,15 @@ void elf_symbols_free(struct elf_symbols *symbols)
     free(symbols);
 }
 
-/* Return the innermost function that covers `address`. */
-static struct function_entry *find_entry(const struct elf_symbols *table, uint64_t address)
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Return the innermost function that covers `address`, or NULL. [*from, *to) are addresses that
+ * have the same one: no function begins or ends within them. */
+static struct function_entry *find_entry(const struct elf_symbols *table, uint64_t address,
+                                         uint64_t *from, uint64_t *to)
 {
     size_t low = 0, high = table->count;
 
@@ -316,14 +323,24 @@ static struct function_entry *find_entry(const struct elf_symbols *table, uint64
         else
             high = middle;
     }
+    *from = 0;
+    *to = low < table->count ? table->entries[low].start : UINT64_MAX;
     for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {
         struct function_entry *entry = &table->entries[--low];
 
-        if (address < entry->end)
+        if (address < entry->end) {
+            *from = later(*from, entry->start);
+            *to = entry->end < *to ? entry->end : *to;
             return entry;
-        if (address >= entry->reach)
-            break;
+        }
+        *from = later(*from, entry->end);
+        if (address >= entry->reach) {
+            *from = later(*from, entry->reach);
+            return NULL;
+        }
     }
+    if (low > 0) /* the search ended early: it says nothing of lower addresses */
+        *from = address;
     return NULL;
 }
 
@@ -346,15 +363,18 @@ static void make_readable(struct function_entry *entry)
         free(plain);
 }
 
-bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol)
+struct elf_symbol elf_symbols_find(struct elf_symbols *symbols, uint64_t address)
 {
-    struct function_entry *entry = find_entry(symbols, address);
+    struct elf_symbol symbol = {0};
+    struct function_entry *entry = find_entry(symbols, address, &symbol.same_from, &symbol.same_to);
 
     if (!entry)
-        return false;
+        return symbol;
     make_readable(entry);
-    *symbol = (struct elf_symbol){entry->name, entry->start, entry->end};
-    return true;
+    symbol.name = entry->name;
+    symbol.start = entry->start;
+    symbol.end = entry->end;
+    return symbol;
 }
 
 /* A search by name for a global or weak symbol, else the first local one. */

@@ -20,9 +20,13 @@ enum native_symbols_source {
     NATIVE_SYMBOLS_SOURCES,
 };
 
+/* The function at an address, or that there is none. */
 struct elf_symbol {
-    const char *name; /* demangled if it is C++ or Rust; lives as long as the table and the file */
-    uint64_t start, end;
+    const char *name;    /* demangled if it is C++ or Rust; lives as long as the table and the file;
+                          * NULL: no symbol covers the address */
+    uint64_t start, end; /* of the function */
+    uint64_t same_from, same_to; /* [same_from, same_to): addresses with the same answer; they
+                                  * contain the address */
 };
 
 struct elf_symbols;
@@ -36,8 +40,8 @@ struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *roo
 void elf_symbols_free(struct elf_symbols *symbols);
 enum native_symbols_source elf_symbols_source(const struct elf_symbols *symbols);
 
-/* Find the innermost function that contains `address`. False if no symbol covers it. */
-bool elf_symbols_find(struct elf_symbols *symbols, uint64_t address, struct elf_symbol *symbol);
+/* Find the innermost function that contains `address`. */
+struct elf_symbol elf_symbols_find(struct elf_symbols *symbols, uint64_t address);
 
 /* Return the address of a function or object by its exact (mangled) name, or 0. Symbols that were
  * split off are not searched. */

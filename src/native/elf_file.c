@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "native/memory.h"
+#include "native/native_symbols.h"
 #include "os/patient_open.h"
 #include "os/procfs.h"
 #include "util/alloc.h"
@@ -278,7 +279,7 @@ void elf_file_free(struct elf_file *file)
     close(file->fd);
     free(file->segments);
     free(file->functions);
-    free(file->symbol_name);
+    known_symbols_free(file->known);
     free(file->root);
     free(file->path);
     free(file);

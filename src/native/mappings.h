@@ -52,7 +52,7 @@ struct elf_file {
     bool is_lost;                      /* the parser can't read it */
     bool has_symbols;                  /* the parser has read its symbols */
     enum native_symbols_source source; /* of these symbols */
-    char *symbol_name;                 /* of the last answer */
+    struct known_symbols *known;       /* answers about its functions (native/native_symbols.h) */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */
     uint8_t *functions;

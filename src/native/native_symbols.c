@@ -38,25 +38,123 @@ enum native_symbols_source native_symbols_source(struct elf_file *file)
     return read_symbols(file) ? file->source : NATIVE_SYMBOLS_EXPORTED;
 }
 
-bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)
-{
-    struct buffer answer = {0};
-    uint64_t wanted = address - file->bias;
-    struct elf_found found = {0};
+/* ---- answers that are kept ---- */
 
-    if (read_symbols(file) && elf_file_ask(file, ELF_SYMBOL_AT, wanted, NULL, -1, &answer) &&
-        answer.size > sizeof(found)) {
+/* Most files of a VM have some hundred functions on stacks. Names are mostly short; those of C++
+ * can be long. */
+enum { ANSWERS_MAX = 1 << 12, NAME_BYTES_MAX = 1 << 18 };
+
+struct known_symbol {
+    struct elf_found at;
+    char *name; /* "": no symbol covers these addresses */
+};
+
+struct known_symbols {
+    struct known_symbol *list; /* by address; their ranges are apart */
+    size_t count, room;
+    size_t name_bytes;
+};
+
+static void forget_all(struct known_symbols *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        free(known->list[i].name);
+    known->count = known->name_bytes = 0;
+}
+
+void known_symbols_free(struct known_symbols *known)
+{
+    if (!known)
+        return;
+    forget_all(known);
+    free(known->list);
+    free(known);
+}
+
+/* The number of known ranges that begin at or before `address`. */
+static size_t count_before(const struct known_symbols *known, uint64_t address)
+{
+    size_t low = 0, high = known->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (known->list[middle].at.same_from <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct known_symbol *find_known(const struct known_symbols *known, uint64_t address)
+{
+    size_t before = known ? count_before(known, address) : 0;
+
+    return before && address < known->list[before - 1].at.same_to ? &known->list[before - 1] : NULL;
+}
+
+/* Keep an answer about `address`, which no known range contains. A hostile parser may claim any
+ * range: it is cut where the next known ones are. */
+static const struct known_symbol *keep(struct known_symbols *known, uint64_t address,
+                                       const struct elf_found *found, char *name)
+{
+    struct known_symbol *symbol;
+    size_t at;
+
+    known->name_bytes += strlen(name);
+    if (known->count == ANSWERS_MAX || known->name_bytes > NAME_BYTES_MAX) {
+        forget_all(known);
+        known->name_bytes = strlen(name);
+    }
+    at = count_before(known, address);
+    known->list = xgrow(known->list, &known->room, known->count, sizeof(*known->list));
+    symbol = &known->list[at];
+    memmove(symbol + 1, symbol, (known->count++ - at) * sizeof(*symbol));
+    *symbol = (struct known_symbol){*found, name};
+    if (at && symbol[-1].at.same_to > symbol->at.same_from)
+        symbol->at.same_from = symbol[-1].at.same_to;
+    if (at + 1 < known->count && symbol[1].at.same_from < symbol->at.same_to)
+        symbol->at.same_to = symbol[1].at.same_from;
+    return symbol;
+}
+
+/* ---- questions ---- */
+
+/* Ask the parser, and keep its answer. NULL if it has none, or one that does not fit `address`. */
+static const struct known_symbol *ask_symbol(struct elf_file *file, uint64_t address)
+{
+    const struct known_symbol *symbol = NULL;
+    struct buffer answer = {0};
+    struct elf_found found;
+
+    if (read_symbols(file) && elf_file_ask(file, ELF_SYMBOL_AT, address, NULL, -1, &answer) &&
+        answer.size >= sizeof(found)) {
         memcpy(&found, answer.data, sizeof(found));
-        free(file->symbol_name);
-        file->symbol_name = xstrndup(answer.data + sizeof(found), answer.size - sizeof(found));
+        if (address >= found.same_from && address < found.same_to) {
+            if (!file->known)
+                file->known = xcalloc(1, sizeof(*file->known));
+            symbol = keep(file->known, address, &found,
+                          xstrndup(answer.data + sizeof(found), answer.size - sizeof(found)));
+        }
     }
     buffer_free(&answer);
-    if (wanted < found.start || wanted >= found.end)
+    return symbol;
+}
+
+bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)
+{
+    uint64_t wanted = address - file->bias;
+    const struct known_symbol *known = find_known(file->known, wanted);
+
+    if (!known)
+        known = ask_symbol(file, wanted);
+    if (!known || !known->name[0] || wanted < known->at.start || wanted >= known->at.end)
         return false;
     *symbol = (struct native_symbol){
-        .name = file->symbol_name,
-        .address = found.start + file->bias,
-        .size = found.end - found.start,
+        .name = known->name,
+        .address = known->at.start + file->bias,
+        .size = known->at.end - known->at.start,
     };
     return true;
 }

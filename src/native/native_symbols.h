@@ -16,12 +16,18 @@ struct native_symbol {
 };
 
 /* Find the function of `file` that contains `address` (a target address). False if no symbol covers
- * it. */
+ * it. The parser is asked once for each function, and for each range without one, and its answers
+ * are kept: an agent names the same functions again in each segment. */
 bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol);
 
 /* Return the target address of a function or object by its exact (mangled) name, or 0. Symbols that
  * were split off are not searched. */
 uint64_t native_symbol_address(struct elf_file *file, const char *name);
+
+/* The answers about a file. NULL has none. */
+struct known_symbols;
+
+void known_symbols_free(struct known_symbols *known);
 
 /* Where the names of the functions of `file` come from. */
 enum native_symbols_source native_symbols_source(struct elf_file *file);

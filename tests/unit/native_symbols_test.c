@@ -107,6 +107,74 @@ static void test_address_without_a_symbol_has_no_name(void **state)
     assert_int_equal(symbol.size, 42);
 }
 
+/* Functions within a function, as hand-written assembly has them. Bytes from nest_begin: nest_outer
+ * has 4 to 23, nest_inner 8 to 15, nest_most 9 to 11. */
+__asm__(".text\n"
+        "nest_begin: .skip 4, 0x90\n"
+        ".type nest_outer, @function\n"
+        "nest_outer: .skip 4, 0x90\n"
+        ".type nest_inner, @function\n"
+        ".type nest_most, @function\n"
+        "nest_inner: .skip 1, 0x90\n"
+        "nest_most: .skip 3, 0x90\n"
+        ".size nest_most, 3\n"
+        ".skip 4, 0x90\n"
+        ".size nest_inner, 8\n"
+        ".skip 8, 0x90\n"
+        ".size nest_outer, 20\n"
+        ".skip 4, 0x90\n");
+extern const char nest_begin[];
+
+static const char *nest_name(int at)
+{
+    if (at < 4 || at >= 24)
+        return "";
+    if (at >= 9 && at < 12)
+        return "nest_most";
+    return at >= 8 && at < 16 ? "nest_inner" : "nest_outer";
+}
+
+static void check_nest(struct elf_file *file, int at)
+{
+    struct native_symbol symbol;
+    bool found = native_symbol_find(file, (uintptr_t)nest_begin + (uintptr_t)at, &symbol);
+
+    assert_string_equal(found ? symbol.name : "", nest_name(at));
+}
+
+/* The innermost function is found, in whatever order addresses are asked: an answer that is kept is
+ * that of its own addresses only. */
+static void test_innermost_function_is_found_in_any_order(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 28; first++) {
+        struct elf_file *file = own_file();
+
+        check_nest(file, first);
+        for (int at = 0; at < 28; at++)
+            check_nest(file, at);
+        for (int at = 27; at >= 0; at--)
+            check_nest(file, at);
+        elf_file_free(opened[--opened_count]);
+    }
+}
+
+/* The parser is asked once for a function, and once for a range without one. */
+static void test_answers_are_kept(void **state)
+{
+    struct elf_file *file = own_file();
+
+    (void)state;
+    check_nest(file, 4);
+    check_nest(file, 9);
+    check_nest(file, 25);
+    file->is_lost = true; /* from now on, the parser gives no answer */
+    check_nest(file, 7);
+    check_nest(file, 11);
+    check_nest(file, 26);
+    assert_false(native_symbol_find(file, (uintptr_t)nest_begin + 14, &(struct native_symbol){0}));
+}
+
 /* Symbols are found by name: functions and objects; the address of an unknown name is 0. */
 static void test_symbols_are_found_by_name(void **state)
 {
@@ -214,6 +282,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_address_without_a_symbol_has_no_name, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_innermost_function_is_found_in_any_order, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_answers_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_symbols_are_found_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stripped_library_has_names_from_dynsym, set_up,
                                         tear_down),
