@@ -35,7 +35,7 @@ void trigger_watch_cpu_sample(struct trigger_watch *watch, const struct sample *
 struct trigger_look {
     uint64_t now;                  /* CLOCK_MONOTONIC */
     const struct profile *profile; /* the one that the symbolizer uses now */
-    uint64_t sweep_rest;           /* time between sweeps over processes, in durations of a sweep */
+    uint64_t sweep_rest;           /* time between sweeps over processes, in CPU times of a sweep */
     bool (*may_fire)(void *context, const struct trigger *trigger);
     void *context;
 };
