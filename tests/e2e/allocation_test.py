@@ -10,6 +10,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
 FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
 
 

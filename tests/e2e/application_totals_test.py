@@ -11,6 +11,7 @@ import applications_test
 import beamflame
 from totals_test import EVENTS, LISTED, sums_of
 
+NEEDS = "own nodes"
 WARM_UP = 2  # seconds
 LEAST, MOST = 0.98, 1.02
 SHOWN = {1: 4, 100: 8}  # by budget: values, at least, that samples have

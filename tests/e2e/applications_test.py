@@ -13,6 +13,7 @@ import amqp
 import applications
 import beamflame
 
+NEEDS = "own nodes"
 EDGE = re.compile(r'    "(.*) <[\d.]+>" -> "(.*) <[\d.]+>" \[label=.*, "count"=(\d+), .*\];')
 WARM_UP = 2  # seconds
 

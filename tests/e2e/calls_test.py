@@ -17,6 +17,7 @@ import nodes
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 from schemas import schema, validator  # pylint: disable=wrong-import-position
 
+NEEDS = "own nodes"
 EACH = 25000
 FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
              "counted:'-called/1-fun-0-'/2")

@@ -9,6 +9,8 @@ import beamflame
 import nodes
 from kills import changed_code
 
+NEEDS = "own nodes"
+
 
 @nodes.each_release
 class Events:

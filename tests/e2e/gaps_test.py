@@ -10,6 +10,7 @@ import beamflame
 import nodes
 import viewer
 
+NEEDS = "own nodes"
 HEATMAP = "#heatmap canvas"
 ROWS, ROW_HEIGHT, CELL_MS = 50, 3, 20
 

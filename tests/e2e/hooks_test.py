@@ -10,6 +10,7 @@ import unittest
 import nodes
 from uprobe_counters import UprobeCounters
 
+NEEDS = "own nodes"
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 NO_FUNCTION = dict.fromkeys(("27-usdt", "27-usdt-dwarf"), ["select_enqueue_run_queue"])
 # One scheduler, as the load wants it. Each scheduler has a counter for each function, and it takes

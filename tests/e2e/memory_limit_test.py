@@ -8,6 +8,7 @@ import beamflame
 import nodes
 from beamflame import DONE, FAILED, USAGE
 
+NEEDS = "own nodes"
 LIMIT_MB = 32
 LEFT_OUT = "[left out: --max-memory]"
 HZ = 999

@@ -7,6 +7,8 @@ import beamflame
 import nodes
 import rounds
 
+NEEDS = "own nodes"
+
 
 @nodes.each_release
 class Memory:

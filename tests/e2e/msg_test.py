@@ -10,6 +10,7 @@ from pathlib import Path
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
 EDGE = re.compile(r'    "(?P<edge>[^"]* *" -> "[^"]*)" \[label=.*?(?P<values>(, "\w+"=\d+)+)\];')
 
 # Messages between processes that no other of these has. A trace is compared alone: many hits make

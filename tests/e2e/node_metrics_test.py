@@ -7,6 +7,8 @@ import time
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
+
 
 def dump(node, sections):
     return json.loads(beamflame.record("dump", "--json", "--list", sections, "-p", node.pid).stdout)

@@ -4,6 +4,7 @@ import subprocess
 
 import nodes
 
+NEEDS = "own nodes"
 PROCESS_LIST = nodes.BUILD / "tests" / "process_list"
 METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",
            "memory", "binaries", "bin_old_vheap")

@@ -6,6 +6,8 @@ import unittest
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
+
 
 def has(*frames):
     """Return a predicate: a stack contains these frames, the first as a prefix of its root."""

@@ -94,7 +94,7 @@ class Verbose:
                 self.assertEqual(quiet.stderr, "")
 
     def test_each_command_has_option_v(self):
-        for command, area in (("ps", "vm"), ("dump", "clock"), ("probes", "hooks"), ("doctor", "hooks")):
+        for command, area in (("ps", "vm"), ("dump", "layout"), ("probes", "hooks"), ("doctor", "hooks")):
             with self.subTest(command):
                 which = () if command == "ps" else ("-p", self.node.pid)
                 self.assertIn(area, areas(beamflame.record(command, *which, "-v").stderr))

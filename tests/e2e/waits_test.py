@@ -9,6 +9,8 @@ import beamflame
 import nodes
 from dump_test import dump
 
+NEEDS = "own nodes"
+
 
 def kind_of(name):
     """Return what a process of the load waits for, None for others."""

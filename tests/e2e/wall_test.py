@@ -7,6 +7,8 @@ from collections import Counter
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
+
 
 def seconds(stats):
     """Return the seconds that sweeps represent. On a busy machine a recording ends late, and some

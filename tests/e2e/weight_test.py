@@ -5,6 +5,8 @@ import json
 import beamflame
 import nodes
 
+NEEDS = "own nodes"
+
 
 def of(stacks, *frames):
     """Return the sum of the stacks that contain all these frames."""
