@@ -27,7 +27,7 @@
 
 enum {
     PAUSE_MS = 500,          /* between two looks at the spool */
-    LAST_SECONDS = 10,       /* to send what is left at the end */
+    LAST_SECONDS = 10,       /* to send the rest at the end */
     FAULTS_MOST = 10,        /* answers 500 to one request, before it counts as refused */
     FAILURES_MOST = 3,       /* to make profiles of a recording */
     BATCH_MAX = 64,          /* profiles in a request */
@@ -48,7 +48,7 @@ struct sender_state {
     int end_fd;        /* readable or closed: the end is near */
     uint64_t end_ns;   /* CLOCK_MONOTONIC; 0: not yet */
     bool hands_over;   /* another process continues: only the request that runs is finished */
-    int recording;     /* descriptor of what is being sent */
+    int recording;     /* descriptor of the recording that is being sent */
     unsigned failures; /* in a row, to make profiles */
     bool fails, has_warned;
     long status_before; /* of the last reply */
@@ -85,7 +85,7 @@ static bool must_stop(void *context)
     return is_over(state);
 }
 
-/* ---- what is reported ---- */
+/* ---- reports ---- */
 
 /* Report that the service fails, or takes profiles again: once, not at each try. */
 static void report(struct sender_state *state, const struct push_reply *reply)
@@ -110,7 +110,7 @@ static void report(struct sender_state *state, const struct push_reply *reply)
 static void report_spool(struct sender_state *state, const char *problem)
 {
     if (strcmp(state->spool_problem, problem) != 0)
-        state->options->warn("what is sent to service %s can't be noted: %s", state->service->name,
+        state->options->warn("can't save the progress of service %s: %s", state->service->name,
                              problem);
     snprintf(state->spool_problem, sizeof(state->spool_problem), "%s", problem);
 }
@@ -157,8 +157,8 @@ static void count_reply(struct service_status *status, const struct push_reply *
     status->accepted_at = (uint64_t)time(NULL);
 }
 
-/* True if the service has read the profiles and does not want them. Other refusals are those of a
- * wrong configuration, or of a proxy, and end when that is mended. */
+/* True if the service has read the profiles and does not want them. Other refusals come from a
+ * wrong configuration or a proxy, and end when these are mended. */
 static bool is_refusal(const struct push_reply *reply, unsigned tries)
 {
     bool is_fault = reply->status >= 500 && reply->status != 502 && reply->status != 503 &&

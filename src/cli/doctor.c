@@ -110,9 +110,8 @@ const struct command doctor_command = {
     .description = "Check this machine and its VMs: one line for each check, with what was found "
                    "and, where it is not ok, what to do. The exit code is 0 if nothing is missing; "
                    "1 if no helper process can be started; 3 if PID is not an Erlang VM; 4 if a "
-                   "permission is missing; 5 if the kernel or "
-                   "the VM is not supported. Of several codes, it is the highest. Warnings count "
-                   "as 0.",
+                   "permission is missing; 5 if the kernel or the VM is not supported. If "
+                   "several apply, it is the highest. Warnings count as 0.",
     .groups = groups,
     .examples = "beamflame doctor\n"
                 "beamflame doctor -p PID\n"

@@ -211,9 +211,8 @@ const struct command dump_command = {
         "show processes with their stacks, ETS tables, ports and memory, now or in a core file",
     .description =
         "Show all Erlang processes of a VM with their stacks, its ETS tables by memory, its ports "
-        "and sockets by queue, and what its allocators hold, as they are now, or as a core file "
-        "has them. Processes with equal stack and status form a group. The VM is not stopped and "
-        "does not have to answer.",
+        "and sockets by queue, and what its allocators hold, now or in a core file. Processes with "
+        "equal stack and status form a group. The VM is not stopped and does not have to answer.",
     .groups = groups,
     .examples = "beamflame dump -p PID\n"
                 "beamflame dump -p PID --top 20:msgq   # the longest message queues\n"

@@ -56,7 +56,7 @@ static const struct command_option option_list[] = {
     {"pid", 'p', "PID",
      "Examine the VM with this process id. The default is the only VM of the host.", set_pid, NULL},
     {"event", 'e', "EVENT",
-     "List only this event. May be repeated. The default is every event without a name of its own.",
+     "List only this event. May be repeated. The default is every event that needs no argument.",
      add_event, event_kind_names},
     {0},
 };

@@ -79,8 +79,8 @@ static int set_to(void *target, char *text, struct error *error)
 
 const struct command_option selection_option_list[] = {
     {"node", 0, "NODE",
-     "Select this node of several. NODE is its name, with or without the host, or the pid of its "
-     "VM. May be repeated.",
+     "Select this node, if there are several. NODE is its name, with or without the host, or "
+     "the pid of its VM. May be repeated.",
      add_node, NULL},
     {"process", 0, "WHO",
      "Select this process. WHO is its pid (<0.N.S>), registered name, label or initial call "
@@ -256,9 +256,9 @@ static const char *labels_names(void)
 
 const struct command_option label_option_list[] = {
     {"labels", 0, "all|trace|none",
-     "With trace, .pb and .otlp do not say which process ran, in which status and on which "
-     "scheduler: services make a series of each set of labels. With none, they do not name spans "
-     "of traces either. The default is all.",
+     "Write these labels of samples to .pb and .otlp. The default is all. trace leaves out the "
+     "process, its status and its scheduler, because services make a series of each set of "
+     "labels. none leaves out spans of traces too.",
      set_labels, labels_names, 0},
     {"timestamps", 0, NULL, "Write the time of each sample to .otlp. Elastic needs it.",
      option_set_true, NULL, offsetof(struct output_options, settings.timestamps)},
@@ -328,7 +328,7 @@ static int set_release(void *target, char *text, struct error *error)
 
 const struct command_option release_option_list[] = {
     {"assume-release", 0, "N",
-     "Treat a VM of a newer OTP release than the known ones as release N. What is read of it is "
+     "Treat a VM of a newer OTP release than the known ones as release N. The layout of the VM is "
      "checked as always, but results may be wrong.",
      set_release, NULL},
     {0},

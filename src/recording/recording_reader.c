@@ -109,7 +109,7 @@ static int open_header(struct recording *recording, struct error *error)
     return check_chunk(recording, &chunk, &cursor, error);
 }
 
-/* Read the newest scales, which are behind the samples that they are for, and go back. */
+/* Read the newest scales, which lie behind their samples in the file, and go back. */
 static int read_scales(struct recording *recording, struct error *error)
 {
     uint64_t back = chunk_reader_offset(recording->chunks);
@@ -347,7 +347,7 @@ int recording_next(struct recording *recording, struct profile *profile, struct 
     int got;
 
     if (!recording->was_read && profile_counts(profile).strings)
-        return error_set(error, ERROR_FAILED, "a recording is read into a profile that is new");
+        return error_set(error, ERROR_FAILED, "a recording can only be read into a new profile");
     recording->was_read = true;
     do {
         got = next_in_chunk(recording, profile, ret_sample, error);

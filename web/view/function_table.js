@@ -73,11 +73,11 @@ export class FunctionTable {
         return [
             { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
                 cell: (row) => this.nameCell(row) },
-            { title: "self", hint: "where it was at the leaf", width: "116px", number: true,
+            { title: "self", hint: "where the function was the leaf", width: "116px", number: true,
                 order: (row) => row.self, cell: (row) => text(row.self) },
             { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.self) },
-            { title: "total", hint: "with what it called", width: "116px", number: true,
+            { title: "total", hint: "with its callees", width: "116px", number: true,
                 order: (row) => row.total,
                 cell: (row) => totalText(row, this.unit(), this.counted) },
             { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,

@@ -195,7 +195,7 @@ static void write_core(FILE *file, const struct dump *dump)
     for (size_t i = 0; i < dump->count; i++)
         cut += !(dump->processes[i].flags & SAMPLE_COMPLETE);
     if (cut)
-        fprintf(file, "%s have a stack of which some frames are missing\n", number_text(cut).text);
+        fprintf(file, "%s have a stack with missing frames\n", number_text(cut).text);
 }
 
 static void write_head(FILE *file, const struct dump *dump)
