@@ -32,11 +32,11 @@ enum {
         ERTS_PSFLG_DIRTY_CPU_PROC | ERTS_PSFLG_DIRTY_IO_PROC | ERTS_PSFLG_DIRTY_ACTIVE_SYS,
 };
 
-/* Samples are chosen by time off. This is added to the size of each hit, so that processes that are
- * off only for a moment are sampled too, and samples show how often each process was off. */
+/* Samples are chosen by time off. This is added to the size of each hit, so that short times off
+ * get samples too: they show how often each process was off. */
 enum { SIZE_MIN = 10000 }; /* ns */
 
-/* What is known of a process: on a scheduler or off, and since when. */
+/* The state of a process: on a scheduler or off, and since when. */
 struct turn {
     __u64 pid; /* pid term; the struct may belong to another process by now */
     __u64 since;
@@ -44,8 +44,8 @@ struct turn {
     __u64 waker;     /* pid term of the process that made it runnable; 0: none did */
     __u64 scheduler; /* the normal one that it ran on last; 0: unknown */
     __u32 window;
-    __s32 reds; /* reductions that it may use */
-    __u64 told; /* ns, until when its long slice has been sampled; 0: not yet */
+    __s32 reds;    /* reductions that it may use */
+    __u64 sampled; /* ns, until when its long slice has been sampled; 0: not yet */
     __u8 on;
     __u8 left; /* why it left, enum wire_sched_kind */
     __u8 unused[6];
@@ -91,7 +91,7 @@ static __always_inline bool arrive(struct place *at, __u64 cookie)
     return true;
 }
 
-/* Find what is known of the process. False if there is no process, or if it can't be read. */
+/* Find the turn of the process. False if there is no process, or if it can't be read. */
 static __always_inline bool meet(struct place *at, __u64 process)
 {
     if (event_failed(&at->event) || !process)
@@ -105,7 +105,7 @@ static __always_inline bool meet(struct place *at, __u64 process)
     return !event_failed(&at->event);
 }
 
-/* Note what is known of the process from now on. */
+/* Note the new turn of the process. */
 static __always_inline void begin_turn(struct place *at, struct turn *turn)
 {
     turn->pid = at->pid;
@@ -119,7 +119,7 @@ static __always_inline void begin_turn(struct place *at, struct turn *turn)
     }
 }
 
-/* Note that a process runs of which something could not be read: its next turn is not measured. */
+/* Note that a process runs, but a part of it could not be read: its next turn is not measured. */
 static __always_inline void lose_turn(struct place *at, struct turn *turn)
 {
     *turn = (struct turn){.on = 1, .since = at->now};
@@ -159,11 +159,11 @@ static __always_inline __u8 why_it_leaves(struct place *at, __u32 state, __s32 r
     return has_used_up(at, reds) ? WIRE_SCHED_REDUCTIONS : WIRE_SCHED_YIELDED;
 }
 
-/* True if the slice is long. Then the hit is of the part of the slice that was not sampled before.
- * It is always sampled, and its sample stands for itself alone. */
+/* True if the slice is long. The hit then covers the part of the slice that was not sampled before.
+ * It always gets a sample, which stands only for itself. */
 static __always_inline bool is_long(struct place *at, __u32 kind)
 {
-    __u64 since = at->turn->since, told = at->turn->told, from = told ? told : since;
+    __u64 since = at->turn->since, sampled = at->turn->sampled, from = sampled ? sampled : since;
     struct wire_hit *hit = &at->event.hit;
 
     if (is_dirty(at) || at->now - since < at->event.slot->long_us * 1000ull)
@@ -172,7 +172,7 @@ static __always_inline bool is_long(struct place *at, __u32 kind)
     /* A tick may come while a hit is handled, and may have sampled up to a later time. */
     hit->values[3] = at->now > from ? at->now - from : 0;
     hit->size = ~0ull;
-    at->turn->told = at->now;
+    at->turn->sampled = at->now;
     return true;
 }
 
@@ -302,8 +302,8 @@ static __always_inline void enters_queue(struct place *at, bool again)
 }
 
 /* The process does not go into a run queue: it is in one already, or can't be, or has nothing to
- * do. It may also be leaving a scheduler just now. Then it goes into a queue by itself, if it was
- * woken before. */
+ * do. It may also be leaving a scheduler just now. If it was woken before that, it then goes into a
+ * queue without another call. */
 static __always_inline void stays_out_of_queue(struct place *at)
 {
     __u32 state;

@@ -64,14 +64,14 @@ static bool find_distance(const struct vm *vm, int32_t *distance)
 
 /* Where the release got a new word before these fields, the distance shows whether the word is
  * there. Without a distance the offsets of the fields are unknown. */
-static void find_counters(struct vm *vm, bool told, int32_t distance)
+static void find_counters(struct vm *vm, bool is_known, int32_t distance)
 {
     int32_t *const offsets[] = {&vm->layout.sched_reductions, &vm->layout.sched_gc_info,
                                 &vm->layout.sched_ets_tables_25, &vm->layout.sched_ets_tables};
     const size_t count = sizeof(offsets) / sizeof(*offsets);
 
     for (size_t i = 0; vm->features.counters_may_move && i < count; i++) {
-        if (!told)
+        if (!is_known)
             *offsets[i] = -1;
         else if (*offsets[i] >= 0 && distance == vm->layout.sizeof_sched_aligned + CACHE_LINE)
             *offsets[i] += 8;
@@ -95,9 +95,9 @@ int schedulers_read(struct vm *vm, struct error *error)
     struct vm_scheduler *schedulers = xmalloc(VM_SCHEDULERS_MAX * sizeof(*schedulers));
     uint32_t count = 0, counts[3] = {0};
     int32_t distance;
-    bool told = find_distance(vm, &distance);
+    bool is_known = find_distance(vm, &distance);
 
-    find_counters(vm, told, distance);
+    find_counters(vm, is_known, distance);
     for (int type = 0; type < 3; type++) {
         uint64_t address = vm->roots.schedulers[type];
 

@@ -36,16 +36,16 @@ static const double SAFETY = 0.95;
 /* An idle target counts as one that uses a tenth of a CPU. */
 static const double IDLE_CPU = 0.1;
 
-/* How far back the target's CPU time and the cost of a group are averaged, in ns. CPU time from
- * before profiling says little: a node that has just started is busy with that. */
+/* How far back the target's CPU time and the cost of a group are averaged, in ns. CPU time before
+ * profiling says little: a node is busy while it starts. */
 static const double INCOME_MEMORY = 1e9;
 static const double DEMAND_MEMORY = 50e6; /* of open time */
 
-/* The cost of less time than this, in ns, says nothing by itself. */
-static const double TELLING_TIME = 1e6;
+/* The cost of less time than this, in ns, shows nothing. */
+static const double COST_TIME_MIN = 1e6;
 
-/* A group saves at most its share of half a second, so that a jump in cost is noticed by then; but
- * always enough for attaching. */
+/* A group saves at most its share of half a second, so that it notices a jump in cost by then. It
+ * may always save enough for attaching. */
 static const double SAVINGS_TIME = 0.5;
 static const double SAVINGS_MIN = 0.5e6;
 
@@ -91,7 +91,7 @@ struct budget_group {
     double planned; /* cost of the window, with attaching */
     uint64_t opens_at;
     /* the window */
-    uint64_t opened, told; /* `told`: the time of the last budget_spend() */
+    uint64_t opened, spent_at; /* `spent_at`: the time of the last budget_spend() */
     double window_spent, window_attaching;
     bool cut;
     double spent;
@@ -149,7 +149,7 @@ static double savings_max(const struct budget_group *group)
 }
 
 /* Divide the income. A group that needs less than an equal part gets what it needs; the others get
- * equal parts of the rest. What no group needs is divided equally too. */
+ * equal parts of the rest. Income that no group needs is divided equally too. */
 static void divide(struct budget *budget)
 {
     double rest = budget->income, level;
@@ -268,7 +268,7 @@ static void space_out(const struct budget *budget, struct budget_group *group, d
     group->length = shortest;
 }
 
-/* Plan the stratum that begins at `begin`, which may be some time after `now`. */
+/* Plan the stratum that begins at `begin`, now or later. */
 static void plan(struct budget *budget, struct budget_group *group, uint64_t now, uint64_t begin)
 {
     double demand = fmax(group->demand, group->last_demand);
@@ -349,7 +349,7 @@ void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_
     struct budget_group *group = &budget->groups[number];
 
     group->state = OPEN;
-    group->opened = group->told = now;
+    group->opened = group->spent_at = now;
     group->window_spent = 0;
     group->window_attaching = cost_ns;
     group->attaching_time = (group->attaching_time + (double)took_ns) / 2;
@@ -359,17 +359,17 @@ void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_
 void budget_spend(struct budget *budget, unsigned number, uint64_t now, double cost_ns)
 {
     struct budget_group *group = &budget->groups[number];
-    double time = (double)(now - group->told);
+    double time = (double)(now - group->spent_at);
 
     charge(group, cost_ns);
     group->window_spent += cost_ns;
     budget->spent_in_hits += cost_ns;
-    if (now <= group->told)
+    if (now <= group->spent_at)
         return;
     group->demand = moved_average(group->demand, cost_ns / time * SECOND, time, DEMAND_MEMORY);
-    if (time >= TELLING_TIME)
+    if (time >= COST_TIME_MIN)
         group->last_demand = cost_ns / time * SECOND;
-    group->told = now;
+    group->spent_at = now;
 }
 
 uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)

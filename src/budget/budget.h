@@ -7,14 +7,14 @@
  * spent; recent CPU time decides the plans. Each group of probes has a share of the income. What a
  * group does not need goes to the others. A group whose cost fits its share stays open. Any other
  * group is sampled in time: time is divided into strata, and in each stratum the group is open for
- * one window at a random place. Before a stratum begins, earlier costs fix its length and that of
- * its window. So a window stands for its stratum without bias, whatever the load does:
+ * one window at a random place. Before a stratum begins, earlier costs fix its length and the
+ * length of its window. So a window stands for its stratum without bias, whatever the load does:
  *
  *      |<---- stratum ---->|<------ stratum ------>|
  *      |      [window]     |[window]               |      scale = stratum / window
  *
- * A group that stays open and becomes too expensive is closed at once. What it has counted until
- * then has a scale of 1, and a stratum begins.
+ * A group that stays open and becomes too expensive is closed at once. Hits until then have a scale
+ * of 1, and a stratum begins.
  *
  * The calls for each group, in this order: budget_order() returns OPEN, budget_opened(),
  * budget_spend()..., budget_order() returns CLOSE, budget_closed(), budget_detached(). Times are ns
@@ -98,17 +98,17 @@ struct budget_status budget_status(const struct budget *budget, unsigned group);
 /*
  * The factor between the true and the estimated cost of hits.
  *
- * The estimate of a hit is that of a trap in a short loop, plus the run time of the BPF program. In
- * the target, a hit also evicts caches and translations of the code around it. That costs nearly
- * nothing where hits follow each other, and as much as the hit itself in code with a large working
- * set. It shows in the work that the target does. Each interval has its CPU time, the work done in
- * it (in any unit that probes do not change) and the estimated cost of its hits. The least squares
- * of
+ * The estimated cost of a hit is the cost of a trap in a short loop, plus the run time of the BPF
+ * program. In the target, a hit also evicts caches and translations of the code around it. That
+ * costs nearly nothing where hits follow each other, and as much as the hit itself in code with a
+ * large working set. It shows in the work that the target does. Each interval has its CPU time, the
+ * work done in it (in any unit that probes do not change) and the estimated cost of its hits. The
+ * least squares of
  *
  *  work = speed * (CPU time - factor * cost)
  *
  * over intervals with many hits and with few give speed and factor. Until then, and where work is
- * not known, the factor is between those that were measured (docs/measurements.md).
+ * not known, the factor is a value between the measured ones (docs/measurements.md).
  */
 
 struct cost_factor {

@@ -44,7 +44,7 @@ void cost_factor_add(struct cost_factor *factor, double cpu_ns, double work, dou
  * the inverse of its variance. */
 double cost_factor_get(const struct cost_factor *factor)
 {
-    double known = 1 / (FIRST_ERROR * FIRST_ERROR), told, speed, lost, variance;
+    double known = 1 / (FIRST_ERROR * FIRST_ERROR), measured, speed, lost, variance;
     double spread = factor->cpu * factor->cost_cost - factor->cost * factor->cost;
 
     speed = (factor->work * factor->cost_cost - factor->cost * factor->work_cost) / spread;
@@ -53,8 +53,8 @@ double cost_factor_get(const struct cost_factor *factor)
         return FIRST;
     variance = factor->work_work - speed * factor->work + lost * factor->work_cost;
     variance = fmax(variance, 0) / (factor->intervals - 2);
-    told = speed * speed * spread / (variance * factor->cpu);
-    if (!isfinite(told))
+    measured = speed * speed * spread / (variance * factor->cpu);
+    if (!isfinite(measured))
         return FIRST;
-    return fmin(fmax((told * lost / speed + known * FIRST) / (told + known), 1), MOST);
+    return fmin(fmax((measured * lost / speed + known * FIRST) / (measured + known), 1), MOST);
 }

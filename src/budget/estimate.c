@@ -11,9 +11,9 @@ static const uint64_t WINDOWS_MIN = 3;
  * simulated for loads with bursts. */
 static const double EFFECTIVE_MIN = 1.25;
 
-/* The variance of a stratum's scaled value is that of the rate times its length squared. The
- * variance of the rate is half of the squared difference of two neighbours. The part of the stratum
- * that was seen is not uncertain. */
+/* The variance of a stratum's scaled value is the variance of the rate, times the stratum's length
+ * squared. The variance of the rate is half of the squared difference of two neighbours. The part
+ * of the stratum that was seen is not uncertain. */
 static void add_differences(struct estimate *estimate, double weight, double rate, double work_rate)
 {
     double own = rate - estimate->last_rate, work = work_rate - estimate->last_work_rate;
@@ -69,7 +69,8 @@ static bool is_unseen(const struct estimate *estimate, struct estimate_span all)
            all.work > estimate->exact_work && all.ns > estimate->exact_ns;
 }
 
-/* What exact windows do not cover, in relation to what the scaled windows stand for. */
+/* The amount that exact windows do not cover, divided by the amount that the scaled windows stand
+ * for. */
 static double rest(const struct estimate *estimate, struct estimate_span all)
 {
     if (all.ns <= estimate->exact_ns)
@@ -147,10 +148,10 @@ static double variance(const struct estimate *estimate, struct estimate_span all
     return fmax(differences, 0) * n / (n - 1);
 }
 
-/* The part of the work that is hits, where the value is the number of hits, and a unit of work has
- * at most one hit. It is always less than 1: even if each unit that was seen had a hit, about 3 in
- * as many units may have none (the rule of three), and each window may end between a unit and its
- * hit. */
+/* The part of the units of work that have a hit, where the value is the number of hits and a unit
+ * of work has at most one. It is always less than 1. Even if each unit that was seen had a hit, as
+ * many other units may contain about 3 without one (the rule of three), and each window may end
+ * between a unit and its hit. */
 static double part_of_work(const struct estimate *estimate, struct estimate_span all)
 {
     if (!by_work(estimate, all) || estimate->scaled != estimate->scaled_hits)
@@ -159,9 +160,9 @@ static double part_of_work(const struct estimate *estimate, struct estimate_span
            (estimate->hits + 2 + (double)estimate->windows);
 }
 
-/* Half of the interval that follows from the number of hits alone: as if all were equal. Of what
- * the target counts itself, only those hits are uncertain that it does not count, or counts in
- * another window. */
+/* Half of the interval that follows from the number of hits alone, as if all hits were equal. If
+ * the target counts the value itself, only those hits are uncertain that the target does not count,
+ * or counts in another window. */
 static double error_by_chance(const struct estimate *estimate, struct estimate_span all)
 {
     double variance = estimate->chance * (1 - part_of_work(estimate, all)), hits;

@@ -13,8 +13,8 @@
 /* Probes have at least this part of the host's budget. */
 static const double LEAST = 0.1;
 
-/* The CPU time of this program is averaged over so many ns, because ending a segment takes a burst
- * of it. */
+/* The CPU time of this program is averaged over this many ns, because the end of a segment takes a
+ * burst of it. */
 static const double OWN_MEMORY = 30e9;
 
 struct member {

@@ -36,13 +36,14 @@ enum window_answer {
 };
 
 /* The scale of a hit at `time` that took `duration` ns until then, all of it within a window. A
- * long hit is less likely to lie within a window as a whole, so its scale is larger. About hits as
- * long as a window nothing is known, so the scale has a limit: ten times that of a short hit. */
+ * long hit is less likely to lie within a window as a whole, so its scale is larger. Windows show
+ * nothing of hits that are as long as a window, so the scale has a limit: ten times the scale of a
+ * short hit. */
 enum window_answer window_log_scale(const struct window_log *log, uint64_t time, uint64_t duration,
                                     double *scale);
 
 /*
- * The scale of a measured duration, which depends on that duration.
+ * The scale of a hit with a duration depends on the duration.
  *
  * A duration d is seen only if it begins and ends in one window. At a constant rate, a window of
  * length w shows those that begin in its first w - d. So the longer a duration is, the fewer of
@@ -86,7 +87,7 @@ double window_lengths_scale(const struct window_lengths *lengths, uint64_t ns);
  * many as windows with equal numbers of hits would, apart from the chance of hits that come one by
  * one: the chance that two hits are of one window is the reciprocal of their number.
  *
- * Windows with few hits can be alike by chance. The error is never less than that of a Poisson
+ * Windows with few hits can be alike by chance. The error is at least the error of a Poisson
  * distribution with as many hits. If the target counts the value itself, these are only the hits
  * that it does not count.
  */
@@ -101,8 +102,8 @@ struct estimate {
     uint64_t windows, windows_at_work; /* all of them, and those in which the target worked */
     double scaled, scaled_ns, scaled_work;
     double last_rate, last_work_rate;
-    /* Weighted sums over pairs of neighbours: the squared difference of the value's rates, its
-     * product with that of work's rates, and the latter squared. */
+    /* Weighted sums over pairs of neighbours: the difference of the value's rates squared, its
+     * product with the difference of work's rates, and the latter squared. */
     double differences, with_work, of_work;
     double hits, scaled_hits;
     double scaled_pairs; /* ordered pairs of scaled hits in one window */
@@ -130,6 +131,6 @@ double estimate_total(const struct estimate *estimate, struct estimate_span all)
  * there are too few windows. */
 double estimate_slowdown(const struct estimate *estimate, struct estimate_span all);
 
-/* Half of the 95 % confidence interval of the total: 0 where windows cover all; NAN if there are
- * too few windows, or too few in which the target worked or that have most of the hits. */
+/* Half of the 95 % confidence interval of the total: 0 if windows cover all of the time. NAN if
+ * there are too few windows: in all, while the target worked, or with most of the hits. */
 double estimate_error(const struct estimate *estimate, struct estimate_span all);

@@ -155,7 +155,8 @@ static void task_done(struct probe_group *group)
 
 enum { HELD_PAUSE_US = 500, LONG_PAUSE_US = 10000, SHORT_LOOKS = 20 };
 
-/* Return the process that delays this for longer than a thread needs that maps memory; 0: none. */
+/* Return the process that holds its lock for longer than mapping memory takes, and so delays this
+ * thread; 0: none. */
 static pid_t held_by(const struct governor *governor, enum probe_change change)
 {
     const struct governor_callbacks *callbacks = &governor->options.callbacks;
@@ -172,7 +173,7 @@ static pid_t held_by(const struct governor *governor, enum probe_change change)
 }
 
 /* The group has no window yet, and nobody needs to wait for one. */
-static bool goes_on(struct probe_group *group)
+static bool may_continue(struct probe_group *group)
 {
     struct governor *governor = group->governor;
     bool result;
@@ -192,7 +193,7 @@ static bool await_locks(struct probe_group *group)
     int looks = 0;
 
     while (callbacks->held_by(callbacks->context, PROBE_ATTACH)) {
-        if (++looks >= SHORT_LOOKS && !goes_on(group))
+        if (++looks >= SHORT_LOOKS && !may_continue(group))
             return false;
         usleep(looks < SHORT_LOOKS ? HELD_PAUSE_US : LONG_PAUSE_US);
     }

@@ -63,8 +63,8 @@ static void compare_bytes(struct comparing *comparing, uint64_t address, uint64_
     }
 }
 
-/* Compare up to BLOCK bytes. Return the number of them that are in the file: what lies behind its
- * end is no code of the file. */
+/* Compare up to BLOCK bytes. Return the number of bytes that are in the file: bytes behind its end
+ * are not code of the file. */
 static size_t compare_block(struct comparing *comparing, struct elf_file *file, uint64_t address,
                             uint64_t offset, size_t size)
 {

@@ -59,8 +59,8 @@ struct core_file {
     void *notes;            /* holds the paths */
 };
 
-/* Open a core file. NULL with error: ERROR_UNSUPPORTED for a core of another machine, ERROR_FAILED
- * for a file that can't be read, is cut short within its headers or is not a core file. */
+/* Open a core file. NULL with error: ERROR_UNSUPPORTED for a core of another kind of machine;
+ * ERROR_FAILED for a file that can't be read, ends within its headers or is not a core file. */
 struct core_file *core_file_open(const char *path, struct error *error);
 
 /* Check that the server of the file has answered each read. -1 with error. */
@@ -79,17 +79,16 @@ size_t core_file_read(const struct core_file *core, uint64_t address, void *buff
 /*
  * The process of a core file: its memory and its mappings.
  *
- * The kernel leaves out of a core what can be read from files, such as code, but it keeps the first
- * page of each file (core(5), coredump_filter). A file on this machine counts as the one that was
- * mapped if it has the build id in that page. The executable can be given by its path. If that path
- * is DIR followed by the path that the executable had, libraries are also searched for below DIR.
+ * The kernel leaves mapped files, such as code, out of a core, but it keeps the first page of each
+ * file (core(5), coredump_filter). A file on this machine counts as the mapped file if its build id
+ * equals the one in that page. The executable can be given by its path. If that path is DIR
+ * followed by the path that the executable had, libraries are also searched for below DIR.
  */
 
 /* `executable`: its path on this machine; NULL: the path that it had. `core` is borrowed. NULL with
  * error if the core does not list the mapped files, or the executable can't be opened or is not the
- * one of the core. The files are opened so that no server of files can delay that for long; after
- * a few that do not answer, libraries are not looked for any more. `parser` reads them; a reference
- * is shared. */
+ * one of the core. The files are opened so that no file server can delay that for long; after a few
+ * that do not answer, the search for libraries ends. `parser` reads them; a reference is shared. */
 struct mappings *core_process_mappings(const struct core_file *core, struct parser *parser,
                                        const char *executable, struct error *error);
 

@@ -127,7 +127,7 @@ struct flow_value flow_argument(const struct flow_call *call, unsigned int index
     return call->registers[cpu.arguments[index]];
 }
 
-/* Return the value from this origin, the same each time. `kind` is that of struct base. */
+/* Return the value from this origin, the same each time. `kind` is as in struct base. */
 static struct flow_value flow_value_from(struct flow *flow, int kind, struct flow_value address)
 {
     for (uint32_t i = 0; i < flow->base_count; i++)

@@ -84,7 +84,7 @@ static int find_readable(void *work)
     return -1;
 }
 
-/* The root directory whose server of files did not answer last. It is not asked again, because each
+/* The root directory whose file server did not answer last. It is not asked again, because each
  * time takes a while. */
 static char silent_root[64];
 
@@ -97,8 +97,8 @@ static void note_silence(const char *root, const char *path)
                  path, root);
 }
 
-/* Return a descriptor (O_PATH) of the file; -1 if it is not there. `checksum`: that of the wanted
- * file; NULL: any will do. `*ret_exists`: there is such a file, with any checksum. */
+/* Return a descriptor (O_PATH) of the file; -1 if it is not there. `checksum` is the wanted file's;
+ * NULL: any will do. `*ret_exists`: there is such a file, with any checksum. */
 static int open_candidate(const char *root, const char *path, const uint32_t *checksum,
                           bool *ret_exists)
 {

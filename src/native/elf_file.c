@@ -296,7 +296,8 @@ static bool is_open(struct elf_file *file, struct buffer *answer)
     return let_open(file, answer);
 }
 
-/* Ask. Without an answer the file is lost, and if its server does not answer, so are others. */
+/* Ask the parser. Without an answer the file can't be used any more. If its server is silent,
+ * neither can others. */
 static bool ask(struct elf_file *file, struct elf_request *request, const char *text, int fd,
                 struct buffer *answer)
 {

@@ -16,9 +16,8 @@
 
 struct memory;
 
-/* Open the file behind `mapping` of process `pid`. NULL if it has none, or one that the parser does
- * not accept, or one of a server that does not answer (FUSE, NFS). A reference of `parser` is
- * shared. */
+/* Open the file behind `mapping` of process `pid`. NULL if there is no file, if the parser does not
+ * accept it, or if its server does not answer (FUSE, NFS). A reference of `parser` is shared. */
 struct elf_file *elf_file_open(struct parser *parser, pid_t pid, struct memory *memory,
                                const struct mapping *mapping);
 /* The parser has the file open until it ends. */

@@ -148,8 +148,8 @@ static void read_maps(void *work)
 }
 
 /* Read /proc/PID/maps. The list is empty if the process has ended or has no memory (a kernel
- * thread), and with errno EBUSY if a thread of the process holds the lock of the list, EAGAIN if no
- * thread can be started to read it. */
+ * thread). It is also empty, with errno EBUSY, if a thread of the process holds the lock of the
+ * list, and with EAGAIN if no thread can be started to read the list. */
 static struct mapping_list read_list(pid_t pid)
 {
     struct list_read *read = xcalloc(1, sizeof(*read));

@@ -6,7 +6,7 @@
 /* The smallest page of any architecture. If one byte is readable, so is the rest of its page. */
 enum { PAGE = 4096 };
 
-/* Most strings are shorter than this, so copying the rest of the page is no use. */
+/* Most strings are shorter than this, so copying the rest of the page would waste time. */
 enum { STRING_CHUNK = 256 };
 
 void memory_free(struct memory *memory)
@@ -25,7 +25,7 @@ void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t 
         spans[i].is_read = memory_read(memory, spans[i].address, spans[i].buffer, spans[i].size);
 }
 
-/* Read what is there of at most `size` bytes. A captured image can end anywhere, so if a read
+/* Read up to `size` bytes, as many as there are. A captured image can end anywhere, so if a read
  * fails, half as much is tried. Return 0 if not even the first byte is there. */
 static size_t read_some(struct memory *memory, uint64_t address, char *buffer, size_t size)
 {
@@ -61,19 +61,19 @@ bool memory_read_string(struct memory *memory, uint64_t address, char *buffer, s
 
 static bool has(const struct read_cache *cache, uint64_t address, size_t size)
 {
-    return cache->address && address >= cache->address && size <= NEARBY_BYTES &&
-           address - cache->address <= NEARBY_BYTES - size;
+    return cache->address && address >= cache->address && size <= READ_CACHE_BYTES &&
+           address - cache->address <= READ_CACHE_BYTES - size;
 }
 
 bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer, size_t size)
 {
-    uint64_t start = address & ~(uint64_t)(NEARBY_BYTES - 1);
+    uint64_t start = address & ~(uint64_t)(READ_CACHE_BYTES - 1);
 
     if (!has(cache, address, size)) {
-        if (address - start + size > NEARBY_BYTES)
+        if (address - start + size > READ_CACHE_BYTES)
             return memory_read(cache->memory, address, buffer, size);
         cache->address = 0;
-        if (!memory_read(cache->memory, start, cache->bytes, NEARBY_BYTES))
+        if (!memory_read(cache->memory, start, cache->bytes, READ_CACHE_BYTES))
             return memory_read(cache->memory, address, buffer, size);
         cache->address = start;
     }

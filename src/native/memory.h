@@ -56,8 +56,8 @@ static inline void memory_watch_lock(struct memory *memory, memory_lock_look is_
     memory->is_lock_taken = is_lock_taken;
 }
 
-/* Return the thread that is in a read that only the end of the program ends if the process delays
- * it, and the process; 0 if there is none. */
+/* Return the thread that is reading a process, and the process; 0 if there is none. If the process
+ * delays the read, only the end of the program ends it. */
 pid_t memory_process_reader(pid_t *ret_process);
 
 /* NULL is allowed, as in every function that frees. */
@@ -88,17 +88,16 @@ void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t 
 bool memory_read_string(struct memory *memory, uint64_t address, char *buffer, size_t size);
 
 /*
- * A read cache for small reads that are mostly near each other, such as those of the terms of a
- * process. It reads larger blocks and keeps the last one. Data from the cache is as old as that
- * block.
+ * A read cache for small reads that are mostly near each other, such as reads of a process's terms.
+ * It reads larger blocks and keeps the last one. Data from the cache is as old as that block.
  */
 
-enum { NEARBY_BYTES = 1024 }; /* divides a page: if some of it is readable, all is */
+enum { READ_CACHE_BYTES = 1024 }; /* divides a page: if some of it is readable, all is */
 
 struct read_cache {
     struct memory *memory;
     uint64_t address; /* of `bytes`; 0: the cache is empty */
-    uint8_t bytes[NEARBY_BYTES];
+    uint8_t bytes[READ_CACHE_BYTES];
 };
 
 static inline void read_cache_init(struct read_cache *cache, struct memory *memory)
@@ -113,8 +112,8 @@ bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer
 /* ---- stop_guard.c ---- */
 
 /*
- * Ends the program where a signal can't: a thread that reads a page which another process holds
- * back takes no signal that has a handler, and never continues.
+ * Ends the program where a signal can't. Another process can hold back a page. A thread that reads
+ * that page takes no signal that has a handler, and never continues.
  */
 
 /* Watch, in a thread of its own, for a read of a process that lasts too long.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The memory of a live process. The kernel waits for a page that the process holds back, and no
- * signal but a deadly one ends that. So only what is in RAM is read at once; all else that is
- * mapped is read patiently. A process that takes a page away between the look and the read still
- * delays the reader: native/stop_guard.c.
+ * signal but a deadly one ends that. So only pages in RAM are read at once; all else that is mapped
+ * is read patiently. A process that takes a page away between the look and the read still delays
+ * the reader: native/stop_guard.c.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 enum {
     SPANS = 512,    /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
-    MANY_SPANS = 8, /* are looked at together */
+    MANY_SPANS = 8, /* are checked together */
     PAGES = 512,    /* of one read, at most */
     RECENT = 256,   /* pages that were seen filled; a power of 2 */
 };
@@ -38,7 +38,7 @@ struct process_memory {
     _Atomic uint64_t recent[RECENT];
 };
 
-/* What the kernel does for this thread that a process can delay, and that began last. */
+/* The newest read that a process can delay. */
 static _Atomic pid_t read_pid, reader; /* the process; the thread that waits, 0: none */
 
 static void wait_begin(pid_t pid)
@@ -72,7 +72,7 @@ static bool is_same_memory(struct process_memory *process)
     return true;
 }
 
-/* A process that takes the lock within this time after a look still delays the reader. */
+/* If a process takes the lock within this time after a look, it still delays the reader. */
 static const uint64_t LOOK_NS = 5000;
 
 /* True if nothing delays a read, as far as is known. Threads that map memory take the lock for some
@@ -123,7 +123,7 @@ static bool look(const struct process_memory *process, struct page_range range,
 }
 
 /* True if each page is in RAM or swapped out (Documentation/admin-guide/mm/pagemap.rst): nobody but
- * the kernel fills such a page. `pages` is what is known of those from number `from` on. */
+ * the kernel fills such a page. `pages` has the entries of pages from number `from` on. */
 static bool all_filled(struct page_range range, const uint64_t *pages, uint64_t from)
 {
     static const uint64_t PRESENT = (uint64_t)1 << 63, SWAPPED = (uint64_t)1 << 62;

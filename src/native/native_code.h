@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The machine code of an ELF file, as it is in the file: the target's memory may contain probes.
- * Addresses are the target's.
+ * The machine code in an ELF file: the target's memory may contain probes. Addresses are the
+ * target's.
  */
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "native/elf_file.h"
 #include "util/alloc.h"
 
-/* Let the parser read the symbols, those of the debug file too. */
+/* Let the parser read the symbols, also of the debug file. */
 static bool read_symbols(struct elf_file *file)
 {
     struct buffer answer = {0};

@@ -22,7 +22,7 @@
 
 enum {
     STARTS_MAX = 4, /* of one parser: a VM with more files that crash it gets no other names */
-    SLICE_MS = 100, /* between two looks at whether the program must end */
+    SLICE_MS = 100, /* between two checks if the program must end */
     HANGING_LOOKS = 10,
 };
 
@@ -159,7 +159,7 @@ static bool is_too_slow(const struct parser *parser)
 }
 
 /* Wait for an answer. Return 0, or an errno: ETIME if there is none in time, or the program must
- * end; EBUSY if the parser hangs in one wait, for a server of files. */
+ * end; EBUSY if the parser hangs in one wait, for a file server. */
 static int wait_for(struct parser *parser)
 {
     uint64_t from = clock_ns(CLOCK_MONOTONIC), waited;
@@ -179,7 +179,7 @@ static int wait_for(struct parser *parser)
     return code;
 }
 
-/* Say what the parser said. */
+/* Log the parser's messages. */
 static void pass_log(const char *text, size_t size)
 {
     for (size_t at = 0, length; at < size; at += length + 1) {

@@ -3,7 +3,7 @@
  * The parser of ELF files and machine code. It is a process of its own without any rights, because
  * the files may be hostile and the libraries that parse them are large: the process has no
  * capabilities, opens no files, and can only read the descriptors that it is given. Each VM has its
- * own parser, so that its files can't harm what is known of other VMs.
+ * own parser, so that its files can't harm other VMs' symbols.
  *
  * If a file or code makes the parser crash, use all its memory, or hang, the parser is started
  * again, and the file or code counts as one that can't be read.
@@ -70,7 +70,7 @@ struct parser_answer {
 };
 
 /* Send a request and its text, with the socket `file` that has the descriptor to pass
- * (patient_open_for_reading() in os/patient_open.h; -1: none). False if the parser is gone. */
+ * (patient_open_for_reading() in os/patient_open.h; -1: none). False if the parser has ended. */
 bool parser_process_send(int socket, const struct elf_request *request, const char *text, int file);
 
 /* Give up all rights, and answer the requests that come through `socket`, until it is closed. For a

@@ -20,7 +20,7 @@
 
 enum {
     MEMORY_MAX = 256 << 20, /* beyond what this process had when it was started */
-    FILES_MAX = 1100, /* descriptors: LARGEST_FILE_COUNT files, and what is open for a moment */
+    FILES_MAX = 1100,       /* descriptors: LARGEST_FILE_COUNT files, and some for a moment */
     SOCKET = 3,
 };
 

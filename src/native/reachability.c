@@ -16,14 +16,14 @@ enum {
     PART_BYTES = 1 << 16, /* of one part */
 };
 
-/* What the paths from an instruction lead to. */
-enum { COMES_TO_CALL = 1, COMES_TO_END = 2, COMES_TO_ANYTHING = COMES_TO_CALL | COMES_TO_END };
+/* Where the paths from an instruction lead. */
+enum { LEADS_TO_CALL = 1, LEADS_TO_END = 2, LEADS_TO_ANYTHING = LEADS_TO_CALL | LEADS_TO_END };
 
 struct point {
     uint64_t address;
     uint64_t next, jump; /* possible next instructions; 0: none */
     bool is_wanted;      /* a call of a wanted function: what follows it does not matter */
-    uint8_t comes_to;
+    uint8_t leads_to;
 };
 
 struct code_range {
@@ -42,7 +42,7 @@ struct follower {
     struct decoder *decoder;
     struct code_range parts[PARTS_MAX];
     int part_count;
-    struct reachability *ways;
+    struct reachability *reachability;
 };
 
 /* ---- code ---- */
@@ -156,7 +156,7 @@ static uint8_t computed_jump(const struct instruction *instruction)
     bool fixed = target->kind == OPERAND_MEMORY && target->reg == NO_REGISTER &&
                  target->index == NO_REGISTER;
 
-    return fixed ? COMES_TO_END : COMES_TO_ANYTHING;
+    return fixed ? LEADS_TO_END : LEADS_TO_ANYTHING;
 }
 
 static void look_at_jump(struct follower *follower, const struct instruction *instruction,
@@ -167,13 +167,13 @@ static void look_at_jump(struct follower *follower, const struct instruction *in
     if (instruction->kind == INSTRUCTION_JUMP)
         point->next = 0;
     if (!target)
-        point->comes_to = computed_jump(instruction);
+        point->leads_to = computed_jump(instruction);
     else if (follower->wanted(follower->context, target))
-        point->comes_to = COMES_TO_CALL;
+        point->leads_to = LEADS_TO_CALL;
     else if (add_part(follower, target))
         point->jump = target;
     else
-        point->comes_to = COMES_TO_ANYTHING;
+        point->leads_to = LEADS_TO_ANYTHING;
 }
 
 static void look_at_call(const struct follower *follower, const struct instruction *instruction,
@@ -185,7 +185,7 @@ static void look_at_call(const struct follower *follower, const struct instructi
         return;
     point->is_wanted = follower->wanted(follower->context, target);
     if (point->is_wanted)
-        point->comes_to = COMES_TO_CALL;
+        point->leads_to = LEADS_TO_CALL;
     else if (!returns(follower, target))
         point->next = 0;
 }
@@ -193,7 +193,7 @@ static void look_at_call(const struct follower *follower, const struct instructi
 static void add_point(struct follower *follower, const struct code_range *part,
                       const struct instruction_reader *reader)
 {
-    struct reachability *ways = follower->ways;
+    struct reachability *reachability = follower->reachability;
     const struct instruction *instruction = &reader->instruction;
     struct point point = {.address = instruction->address};
 
@@ -201,7 +201,7 @@ static void add_point(struct follower *follower, const struct code_range *part,
         point.next = reader->rest.address;
     switch ((enum instruction_kind)instruction->kind) {
     case INSTRUCTION_RETURN:
-        point.comes_to = COMES_TO_END;
+        point.leads_to = LEADS_TO_END;
         point.next = 0;
         break;
     case INSTRUCTION_TRAP:
@@ -218,8 +218,9 @@ static void add_point(struct follower *follower, const struct code_range *part,
     case INSTRUCTION_SYSTEM:
         break;
     }
-    ways->points = xgrow(ways->points, &ways->room, ways->count, sizeof(*ways->points));
-    ways->points[ways->count++] = point;
+    reachability->points = xgrow(reachability->points, &reachability->room, reachability->count,
+                                 sizeof(*reachability->points));
+    reachability->points[reachability->count++] = point;
 }
 
 static bool read_part(struct follower *follower, const struct code_range *part)
@@ -243,45 +244,47 @@ static int compare(const void *a, const void *b)
     return (left->address > right->address) - (left->address < right->address);
 }
 
-static const struct point *point_at(const struct reachability *ways, uint64_t address)
+static const struct point *point_at(const struct reachability *reachability, uint64_t address)
 {
     struct point key = {.address = address};
 
-    return ways->count ? bsearch(&key, ways->points, ways->count, sizeof(*ways->points), compare)
-                       : NULL;
+    return reachability->count ? bsearch(&key, reachability->points, reachability->count,
+                                         sizeof(*reachability->points), compare)
+                               : NULL;
 }
 
-/* The effect of the code at an address: COMES_TO_ANYTHING if it is unknown, 0 for address 0 (no
+/* The effect of the code at an address: LEADS_TO_ANYTHING if it is unknown, 0 for address 0 (no
  * instruction). */
-static uint8_t known_at(const struct reachability *ways, uint64_t address)
+static uint8_t known_at(const struct reachability *reachability, uint64_t address)
 {
-    const struct point *point = address ? point_at(ways, address) : NULL;
+    const struct point *point = address ? point_at(reachability, address) : NULL;
 
     if (!address)
         return 0;
-    return point ? point->comes_to : COMES_TO_ANYTHING;
+    return point ? point->leads_to : LEADS_TO_ANYTHING;
 }
 
-static uint8_t known_of(const struct reachability *ways, const struct point *point)
+static uint8_t known_of(const struct reachability *reachability, const struct point *point)
 {
     if (point->is_wanted)
-        return point->comes_to;
-    return point->comes_to | known_at(ways, point->next) | known_at(ways, point->jump);
+        return point->leads_to;
+    return point->leads_to | known_at(reachability, point->next) |
+           known_at(reachability, point->jump);
 }
 
 /* Propagate effects from the ends back to the starts, until nothing changes. */
-static void spread(struct reachability *ways)
+static void spread(struct reachability *reachability)
 {
     bool changed = true;
 
     while (changed) {
         changed = false;
-        for (size_t i = ways->count; i-- > 0;) {
-            struct point *point = &ways->points[i];
-            uint8_t known = known_of(ways, point);
+        for (size_t i = reachability->count; i-- > 0;) {
+            struct point *point = &reachability->points[i];
+            uint8_t known = known_of(reachability, point);
 
-            changed |= known != point->comes_to;
-            point->comes_to = known;
+            changed |= known != point->leads_to;
+            point->leads_to = known;
         }
     }
 }
@@ -293,8 +296,9 @@ static bool follow(struct follower *follower, uint64_t function)
     for (int i = 0; i < follower->part_count; i++)
         if (!read_part(follower, &follower->parts[i]) && i == 0)
             return false;
-    qsort(follower->ways->points, follower->ways->count, sizeof(*follower->ways->points), compare);
-    spread(follower->ways);
+    qsort(follower->reachability->points, follower->reachability->count,
+          sizeof(*follower->reachability->points), compare);
+    spread(follower->reachability);
     return true;
 }
 
@@ -305,40 +309,41 @@ struct reachability *reachability_new(struct elf_file *file, uint64_t function,
     bool known;
 
     follower.decoder = parser_decoder(file->parser);
-    follower.ways = xcalloc(1, sizeof(*follower.ways));
+    follower.reachability = xcalloc(1, sizeof(*follower.reachability));
     known = follow(&follower, function);
     decoder_free(follower.decoder);
     if (known)
-        return follower.ways;
-    reachability_free(follower.ways);
+        return follower.reachability;
+    reachability_free(follower.reachability);
     return NULL;
 }
 
-void reachability_free(struct reachability *ways)
+void reachability_free(struct reachability *reachability)
 {
-    if (!ways)
+    if (!reachability)
         return;
-    free(ways->points);
-    free(ways);
+    free(reachability->points);
+    free(reachability);
 }
 
-enum call_ahead reachability_call_ahead(const struct reachability *ways, uint64_t address)
+enum call_ahead reachability_call_ahead(const struct reachability *reachability, uint64_t address)
 {
     static const enum call_ahead meaning[] = {
         [0] = CALL_PERHAPS, /* no path ends in the function: the program will end */
-        [COMES_TO_CALL] = CALL_ALWAYS,
-        [COMES_TO_END] = CALL_NEVER,
-        [COMES_TO_ANYTHING] = CALL_PERHAPS,
+        [LEADS_TO_CALL] = CALL_ALWAYS,
+        [LEADS_TO_END] = CALL_NEVER,
+        [LEADS_TO_ANYTHING] = CALL_PERHAPS,
     };
-    const struct point *point = point_at(ways, address);
+    const struct point *point = point_at(reachability, address);
 
-    return point ? meaning[point->comes_to] : CALL_UNKNOWN;
+    return point ? meaning[point->leads_to] : CALL_UNKNOWN;
 }
 
-bool reachability_calls_once(const struct reachability *ways)
+bool reachability_calls_once(const struct reachability *reachability)
 {
-    for (size_t i = 0; i < ways->count; i++)
-        if (ways->points[i].is_wanted && (known_at(ways, ways->points[i].next) & COMES_TO_CALL))
+    for (size_t i = 0; i < reachability->count; i++)
+        if (reachability->points[i].is_wanted &&
+            (known_at(reachability, reachability->points[i].next) & LEADS_TO_CALL))
             return false;
     return true;
 }

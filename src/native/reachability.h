@@ -30,12 +30,12 @@ typedef bool (*code_call_wanted)(void *context, uint64_t function);
  * needed after this call. */
 struct reachability *reachability_new(struct elf_file *file, uint64_t function,
                                       code_call_wanted wanted, void *context);
-void reachability_free(struct reachability *ways);
+void reachability_free(struct reachability *reachability);
 
-/* Return what is ahead at `address`, an instruction that has not run yet. For a call in progress it
- * is the return address. */
-enum call_ahead reachability_call_ahead(const struct reachability *ways, uint64_t address);
+/* Return if the code from `address` on makes a wanted call: always, never or perhaps. The
+ * instruction at `address` has not run yet; for a call in progress it is the return address. */
+enum call_ahead reachability_call_ahead(const struct reachability *reachability, uint64_t address);
 
 /* True if no path has a second call. If the function is known to make at most one call, this means
  * that its paths are well known: unknown code could make a second one. */
-bool reachability_calls_once(const struct reachability *ways);
+bool reachability_calls_once(const struct reachability *reachability);

@@ -8,7 +8,7 @@
 
 enum { NO_NODE = 0 }; /* in solver.at */
 
-/* Depths with known differences form a tree. `above` is the depth of a node minus that of its
+/* Depths with known differences form a tree. `above` is the depth of a node minus the depth of its
  * parent. */
 struct depth_node {
     uint32_t parent;

@@ -45,14 +45,14 @@ static bool pause_watch(void)
 {
     uint64_t next = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
     struct timespec until = {(time_t)(next / 1000000000), (long)(next % 1000000000)};
-    bool goes_on;
+    bool continues;
 
     pthread_mutex_lock(&guard.lock);
     if (!guard.ends)
         pthread_cond_timedwait(&guard.changed, &guard.lock, &until);
-    goes_on = !guard.ends;
+    continues = !guard.ends;
     pthread_mutex_unlock(&guard.lock);
-    return goes_on;
+    return continues;
 }
 
 static void *watch(void *argument)

@@ -126,7 +126,7 @@ void stack_lines_add(struct stack_lines *lines, const struct view_frame *frames,
 /* The line that ends at a node, or all lines that continue behind it. */
 struct line_entry {
     uint32_t node;
-    bool goes_on;
+    bool continues;
 };
 
 static const struct line_node *node_of(const struct stack_lines *lines, uint32_t id)
@@ -137,7 +137,7 @@ static const struct line_node *node_of(const struct stack_lines *lines, uint32_t
 /* The byte of the entry's lines at `at`, in or right behind the text of its node. */
 static int byte_at(const struct line_entry *entry, const char *at)
 {
-    return *at || !entry->goes_on ? (unsigned char)*at : ';';
+    return *at || !entry->continues ? (unsigned char)*at : ';';
 }
 
 /* By parent, and below one parent as strcmp() orders their lines. No text contains ';'. */
@@ -223,7 +223,7 @@ void stack_lines_each(struct stack_lines *lines,
         lines->line.size = level->size;
         buffer_text(&lines->line,
                     string_table_get(&lines->texts, node_of(lines, entry->node)->text));
-        if (entry->goes_on) {
+        if (entry->continues) {
             buffer_byte(&lines->line, ';');
             levels = xgrow(levels, &room, depth, sizeof(*levels));
             levels[depth++] = (struct open_node){entries.first[entry->node],

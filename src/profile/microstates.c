@@ -138,14 +138,14 @@ static void set_sampled(const struct thread_sums *sums, struct microstate_row *r
  * that is not wait_ns is sleep. */
 static void set_states(const struct thread_sums *sums, struct microstate_row *row)
 {
-    uint64_t on_cpu, off_cpu, told = 0;
+    uint64_t on_cpu, off_cpu, shown = 0;
 
     row->samples = sums->samples;
     set_sampled(sums, row);
     for (int i = 0; i < MICROSTATE_COUNT; i++)
-        told = saturating_sum(told, row->ns[i]);
-    on_cpu = row->counted && row->cpu_ns > told ? row->cpu_ns : told;
-    row->ns[MICROSTATE_NONE] = saturating_sum(row->ns[MICROSTATE_NONE], on_cpu - told);
+        shown = saturating_sum(shown, row->ns[i]);
+    on_cpu = row->counted && row->cpu_ns > shown ? row->cpu_ns : shown;
+    row->ns[MICROSTATE_NONE] = saturating_sum(row->ns[MICROSTATE_NONE], on_cpu - shown);
     off_cpu = row->span_ns > on_cpu ? row->span_ns - on_cpu : 0;
     if (row->wait_ns > off_cpu)
         row->wait_ns = off_cpu;

@@ -4,9 +4,9 @@
  *
  * When the heap is full, the number of words that a process has allocated since its last collection
  * is known, but not which functions allocated them. A probe there would charge all words to the
- * function that filled the heap. A function that allocates while its stack shrinks (a
- * body-recursive list function that returns) never fills the heap, because stack and heap grow
- * towards each other.
+ * function that filled the heap. Stack and heap grow towards each other. So a function that
+ * allocates while its stack shrinks, such as a body-recursive list function that returns, never
+ * fills the heap.
  *
  * So each CPU sample charges the growth of the heap's top to its own stack, and a probe's hit is
  * charged with the remaining words. The sums do not change.

@@ -285,8 +285,8 @@ static struct named_frame name_export(struct frame_names *names, uint64_t addres
     return name_bif(names, address, read_export(names, address, &mfa) ? &mfa : NULL);
 }
 
-/* The number of words is rounded down to a power of two, so that stacks that are otherwise equal
- * stay equal. */
+/* The number of words is rounded down to a power of two, so that stacks that differ only in this
+ * number become equal. */
 static struct named_frame name_cut(struct frame_names *names, uint64_t words)
 {
     struct frame frame = {.kind = FRAME_MARK};
@@ -367,8 +367,8 @@ static uint64_t classify_again(void *context, uint64_t value)
     return pack(&frame);
 }
 
-/* Forget the names of code that has changed, and the classes that were given before more functions
- * became known. */
+/* Forget the names of code that has changed. If more state functions are known, forget the classes
+ * too. */
 static void refresh(struct frame_names *names)
 {
     uint64_t epoch = code_epoch(names->from.code);

@@ -128,9 +128,9 @@ enum frame_class frame_class_of_system(const char *symbol);
  * perhaps by another path. */
 enum frame_class frame_class_of_native(const char *symbol, const char *file,
                                        const char *executable);
-/* The class of the native function that starts at `start`: by what it is for the VM's state, else
- * the class that its name gives. Call again when state_functions_version() changes; the class of
- * before can then be `by_name`. */
+/* The class of the native function that starts at `start`: the class of a state function, else
+ * `by_name`, the class from its name. Call again when state_functions_version() changes; `by_name`
+ * may then be the class of the call before. */
 enum frame_class frame_class_of_start(const struct state_functions *functions, uint64_t start,
                                       enum frame_class by_name);
 
@@ -183,7 +183,7 @@ const struct named_stack *frame_names_find(struct frame_names *names,
 /* ---- dirty_loop.c ---- */
 
 /*
- * Separates the frames of a dirty scheduler from those of its process.
+ * Separates the frames of a dirty scheduler from the frames of its process.
  *
  * The scheduler's thread runs erts_dirty_process_main(), a loop that gets a process from
  * erts_schedule() and calls C code for it (beam_common.c). The frames that the loop calls belong to
@@ -219,7 +219,7 @@ void dirty_loop_cut(struct dirty_loop *loop, const struct snapshot *snapshot,
  * status follows from the classes of a stack.
  */
 
-/* What a frame tells about a process that waits in it, or below it. */
+/* How a process waits, as far as one frame of its stack shows. */
 enum waiting_class {
     WAITING_NO_CALL,   /* passed over: native code, a fragment or a mark. A stack from the scheduler
                         * has them at its leaf */

@@ -62,7 +62,7 @@ static bool has_nothing_old(const struct layout *layout, const uint8_t *process)
            word_at(process, layout->process_high_water) == heap;
 }
 
-/* `process`: the bytes of the Process struct. `sweep`: whether garbage_collect() still has a full
+/* `process`: the bytes of the Process struct. `sweep` says if garbage_collect() still has a full
  * sweep ahead; full_sweep_heaps() must not be running. A collection whose kind is not decided yet
  * counts as minor, as in the VM, unless it is bound to become major. MICROSTATE_GC if the kind is
  * unknown. */

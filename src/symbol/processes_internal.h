@@ -24,7 +24,7 @@
 
 struct process_cache;
 
-/* Borrows all. `keys`: those of the user for labels, or NULL. */
+/* Borrows all. `keys` are the user's keys for labels, or NULL. */
 struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
                                         const struct name_keys *keys, struct profile *profile,
                                         target_id target, struct error *error);
@@ -57,6 +57,7 @@ struct process_walks;
 struct process_walks *process_walks_new(struct vm *vm);
 void process_walks_free(struct process_walks *walks);
 
-/* Add the unknown metrics to those of a sample. `id`: pid term of the process at `address`. */
+/* Add the missing metrics to the metrics of a sample. `id`: pid term of the process at
+ * `address`. */
 void process_walks_add(struct process_walks *walks, uint64_t address, uint64_t id, uint64_t time,
                        struct metrics *metrics);

@@ -185,7 +185,7 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
 {
     begin(made, vm, swept, time);
     made->sample.flags = WIRE_AT_REST;
-    if (!unwind_goes_on_at(code, layout_word(swept->bytes, vm->layout.process_i)))
+    if (!unwind_resumes_at(code, layout_word(swept->bytes, vm->layout.process_i)))
         add_mfa(made, vm, swept->bytes);
     add_stacks(made, swept);
 }

@@ -19,7 +19,7 @@
 
 struct symbolizer;
 
-/* Borrows all. `keys`: those of the user for labels of processes, or NULL. NULL with error. */
+/* Borrows all. `keys` are the user's keys for labels of processes, or NULL. NULL with error. */
 struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
                                   struct profile *profile, struct error *error);
 /* Put samples and threads into this new profile from now on. It contains only events, and the
@@ -83,6 +83,6 @@ bool symbolizer_of_core(struct symbolizer *symbolizer, struct process_sweep *swe
                         uint64_t address, uint64_t id, struct sample *sample,
                         struct recording_totals *totals);
 
-/* The status that the process of the last sample has when it waits with that stack and an empty
- * queue: STATUS_IDLE, STATUS_BLOCKED, or STATUS_WAITING if the stack does not show which. */
+/* Return the status of a process that waits with the stack of the last sample and an empty queue:
+ * STATUS_IDLE, STATUS_BLOCKED, or STATUS_WAITING if the stack does not show which. */
 enum process_status symbolizer_wait(const struct symbolizer *symbolizer);

@@ -25,7 +25,7 @@ struct thread_watch {
     uint64_t cpu_ns; /* of the process, before that look; 0: not known */
     struct watched_thread *list;
     size_t count, room;
-    size_t *seen; /* those of the last look, as indexes of `list`, in ascending order of tids */
+    size_t *seen; /* threads of the last look, as indexes of `list`, in ascending order of tids */
     size_t seen_count;
 };
 
@@ -104,15 +104,15 @@ static void add(struct thread_watch *watch, const struct watched_thread *thread)
     watch->list[watch->count++] = *thread;
 }
 
-/* The counters of a thread only grow. Smaller ones are those of another thread with this tid. */
+/* The counters of a thread only grow. Smaller times belong to another thread with this tid. */
 static bool has_grown(const struct watched_thread *known, uint64_t cpu_ns, uint64_t wait_ns)
 {
     return cpu_ns >= known->first_cpu + known->time.cpu_ns &&
            wait_ns >= known->first_wait + known->time.wait_ns;
 }
 
-/* Return the index of the thread in the list. `known`: that of the thread which had this tid at the
- * last look; NONE: there was none. NONE if the thread has ended. */
+/* Return the index of the thread in the list, or NONE if the thread has ended. `known` is the index
+ * of the thread that had this tid at the last look, or NONE. */
 static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu_ns, wait_ns;
@@ -144,7 +144,7 @@ static bool has_rested(struct thread_watch *watch)
     return before && watch->cpu_ns == before;
 }
 
-/* What the last look has read is still so. */
+/* The readings of the last look are still true. */
 static void extend(struct thread_watch *watch)
 {
     uint64_t before = watch->looked;
@@ -158,8 +158,8 @@ static void extend(struct thread_watch *watch)
     }
 }
 
-/* Both the list of the last look and that of the kernel are in ascending order of tids. A tid that
- * was absent at a look is that of another thread when it comes back. */
+/* The list of the last look and the kernel's list are both in ascending order of tids. A tid that
+ * is absent at a look and then comes back belongs to another thread. */
 void thread_watch_look(struct thread_watch *watch)
 {
     struct error ignored; /* the VM ended */

@@ -80,7 +80,8 @@ enum microstate microstate_of(const struct thread_sample *sample);
 
 /* What a thread does at a sample, if it runs no Erlang process. */
 
-/* The activity of a scheduler follows from `state`, that of any other thread from its name. */
+/* The activity of a scheduler follows from `state`, the activity of any other thread from its
+ * name. */
 enum activity activity_of(const struct snapshot *snapshot, enum microstate state);
 
 /* The name of the port whose task the scheduler runs; "" if it runs none or the name is unknown. */

@@ -370,7 +370,7 @@ static void unwind_process(struct unwinder *unwinder, struct unwind_state *state
     walk_from_leaf(unwinder, state, top);
 }
 
-bool unwind_goes_on_at(struct code *code, uint64_t i)
+bool unwind_resumes_at(struct code *code, uint64_t i)
 {
     struct code_place place;
 
@@ -382,7 +382,7 @@ static void unwind_at_rest(struct unwinder *unwinder, const struct unwind_state 
 {
     unwinder->result.registers =
         (struct process_registers){.stop = state->stop, .reductions = REDUCTIONS_COUNTED};
-    if (unwind_goes_on_at(unwinder->code, state->i))
+    if (unwind_resumes_at(unwinder->code, state->i))
         unwind_emit(unwinder, ADDRESS_CODE, state->i, false);
     else if (state->current) /* in a BIF that will be called again, or a dirty one */
         unwind_emit(unwinder, ADDRESS_MFA, state->current, true);

@@ -83,7 +83,7 @@ void unwinder_free(struct unwinder *unwinder);
 /* True if a process that does not run continues at Process.i. False if it calls the
  * function of Process.current next: it hibernates, or has not run yet (run_process takes the
  * function from its registers), or is in a BIF that will be called again. */
-bool unwind_goes_on_at(struct code *code, uint64_t i);
+bool unwind_resumes_at(struct code *code, uint64_t i);
 
 /* The result is valid until the next call. */
 struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapshot);

@@ -20,8 +20,8 @@ static bool is_bottom(struct unwinder *unwinder, uint64_t word)
     return word == code_normal_exit(unwinder->code);
 }
 
-/* Emit the frame of a return address, but not one of tracing. Returns the number of words behind it
- * to skip: those of a tracing frame may look like return addresses. */
+/* Emit the frame of a return address, but not one of tracing. Return the number of words behind it
+ * to skip: words of a tracing frame may look like return addresses. */
 static unsigned emit_return_address(struct unwinder *unwinder, uint64_t word)
 {
     struct code_place place;

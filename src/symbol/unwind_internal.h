@@ -113,9 +113,9 @@ bool leaf_frames_are_known(const struct leaf_frames *frames);
  * unknown. */
 int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address);
 
-/* Can the call before `return_address` lead to the function that contains `callee`? A call of
- * another function can, if that function may end in a jump out of it. The targets of Exports, funs
- * and BIFs are not followed. */
+/* Find out if the call before `return_address` can lead to the function that contains `callee`. A
+ * call of another function can, if that function may end in a tail call. The targets of Exports,
+ * funs and BIFs are not followed. */
 enum call_proof { CALL_DISPROVEN, CALL_POSSIBLE, CALL_PROVEN };
 enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
                                 uint64_t callee);

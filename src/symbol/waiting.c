@@ -2,8 +2,8 @@
 #include "symbol/frames_internal.h"
 
 /*
- * A name that ends in '/' is a function of any arity, one that ends in ':' is a module. Elixir's
- * are written as frames show them.
+ * A name that ends in '/' is a function of any arity; a name that ends in ':' is a module. Names of
+ * Elixir are written as frames show them.
  *
  * The lists were made from the code of OTP 25, 27 and 29, Elixir 1.14 to 1.19, RabbitMQ 3.10 to 4.3
  * and ejabberd 23 to 25. A receive that takes any message has no instruction loop_rec_end.

@@ -325,15 +325,15 @@ void root_texts(const struct profile *profile, const struct grouping *grouping,
                 const struct root_key *key, root_each each, void *context)
 {
     const enum group_by *at = grouping->keys;
-    bool told = false; /* the activity was passed */
+    bool is_passed = false; /* the activity was passed */
     ancestor_id nearest;
     struct buffer text = {0};
 
     do {
         if (key->activity != ACTIVITY_PROCESS && is_of_processes(*at)) {
-            if (told)
+            if (is_passed)
                 continue;
-            told = true;
+            is_passed = true;
         }
         nearest = *at == GROUP_ANCESTORS && key->process
                       ? profile_get_process(profile, key->process)->ancestors

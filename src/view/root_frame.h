@@ -69,7 +69,7 @@ struct root_key {
     uint8_t change; /* SAMPLE_GROWTH, SAMPLE_RELEASE */
     uint8_t memory; /* 1 + number of decimal digits (0 has none); 0: unknown */
     uint8_t msgq;   /* the same */
-    uint8_t named;  /* the stack shows process and node itself: no frames for them */
+    uint8_t named;  /* the stack itself shows process and node: no frames for them */
 };
 
 /* The key of a sample. `bottom` is 0 if the stack has no Erlang frame. */

@@ -214,7 +214,7 @@ static uint8_t flags_of_frame(struct selection *selection, frame_id id)
     return *flags;
 }
 
-/* Computed in the order of ids: a parent's id is lower than that of its child. */
+/* Computed in the order of ids: a parent's id is lower than its child's. */
 static uint8_t flags_of_stack(struct selection *selection, stack_id id)
 {
     if (!id)

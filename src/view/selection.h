@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Selects samples: by node, by a frame of their stack, by status, by process, by trace, by time. A
- * sample must meet all conditions. Of several patterns to include, processes, statuses or traces,
- * it must meet one.
+ * sample must meet all conditions. If there are several patterns to include, processes, statuses or
+ * traces, it must meet one of them.
  *
  * The results for a stack, a root and a process are computed once for each, so that a sample costs
  * little.
@@ -28,8 +28,8 @@ struct selection_patterns {
 /* Processes by pid, registered name, label or initial call ("<0.85.0>", "cart", "{pool,3}",
  * "cart:init/1"), or by the module of the initial call ("cart:_"). A process has two parents: the
  * process that spawned it, and the first one that `$ancestors` names (by pid or registered name).
- * Its ancestors are these, all others that `$ancestors` names, and the ancestors of the process
- * that spawned it. */
+ * Its ancestors are its parents, all other processes that `$ancestors` names, and the ancestors of
+ * the process that spawned it. */
 struct selection_processes {
     const char **list;
     size_t count;
@@ -80,8 +80,8 @@ int selection_add_span(struct selection_options *options, const char *id, struct
 bool selection_is_trace(const struct selection_options *options, const struct profile *profile,
                         trace_span_id span);
 
-/* True if `who` is this name, or the same in the notation of Erlang, if the name is that of an
- * Elixir module or function: "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */
+/* True if `who` is this name, or names the same Elixir module or function in Erlang's notation:
+ * "Elixir.Shop.Stock", "Elixir.Shop.Cart:init/1", "Shop.Cart:init/1". */
 bool selection_is_name(const char *name, const char *who);
 
 /* True if `who`, an element of struct selection_nodes, is this node. */
@@ -117,8 +117,8 @@ void selection_keep_processes(struct selection *selection, struct dump *dump);
 void suggestion_find_names(const struct selection_options *options, const struct profile *profile,
                            struct buffer *text);
 
-/* Set the error that the options select none of `count` `what` ("samples"), with suggestions.
- * Return -1. */
+/* Set an error: the options select none of the `count` samples, or whatever `what` names. The error
+ * has suggestions. Return -1. */
 int suggestion_nothing_selected(const struct selection_options *options,
                                 const struct profile *profile, uint64_t count, const char *what,
                                 struct error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which nodes options name. */
+/* Finds the nodes that options name. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

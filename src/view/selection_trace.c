@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which traces and spans options name. */
+/* Finds the traces and spans that options name. */
 #include <stdlib.h>
 
 #include "profile/trace_text.h"

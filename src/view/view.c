@@ -28,7 +28,7 @@ struct view_stack {
     stack_id stack;    /* in the profile, or in view->folded */
 };
 
-/* Results for a stack of the profile, computed from those of its parent. */
+/* Results for a stack of the profile, computed from its parent's results. */
 struct stack_memo {
     stack_id folded; /* the stack with recursion folded */
     frame_id bottom; /* first Erlang frame from the root, 0 if none */
@@ -127,7 +127,7 @@ static stack_id fold(struct view *view, stack_id parent, frame_id frame)
     return intern_add(&view->folded, &(struct stack_node){parent, frame});
 }
 
-/* Computed in the order of ids: a parent's id is lower than that of its child. */
+/* Computed in the order of ids: a parent's id is lower than its child's. */
 static const struct stack_memo *view_memo(struct view *view, stack_id id)
 {
     static const struct stack_memo none = {0};
@@ -282,8 +282,8 @@ static size_t size_of(const struct view_frame *frame)
     return strlen(frame->text) + strlen(frame->module);
 }
 
-/* Add the size of the newest frame, which is frame `id` of the profile, to what was given. Its
- * module's text may be a few digits longer for another target. */
+/* Add the size of the newest frame to view->given. The frame is `id` in the profile. Its module's
+ * text may be a few digits longer for another target. */
 static void count_code_frame(struct view *view, frame_id id)
 {
     uint32_t *memo = &view->sizes.values[id];

@@ -41,7 +41,7 @@ static struct read_cache open_numbers(uint64_t start, uint64_t end)
 
 static void assert_read(struct read_cache *cache, uint64_t address, size_t size)
 {
-    uint8_t buffer[2 * NEARBY_BYTES];
+    uint8_t buffer[2 * READ_CACHE_BYTES];
 
     assert_true(memory_read_cached(cache, address, buffer, size));
     for (size_t i = 0; i < size; i++)
@@ -55,9 +55,9 @@ static void test_one_read_serves_all_addresses_nearby(void **state)
     (void)state;
     assert_read(&cache, 4096 + 500, 16);
     assert_read(&cache, 4096, 16);
-    assert_read(&cache, 4096 + NEARBY_BYTES - 16, 16);
+    assert_read(&cache, 4096 + READ_CACHE_BYTES - 16, 16);
     assert_int_equal(numbers.reads, 1);
-    assert_read(&cache, 4096 + NEARBY_BYTES, 8);
+    assert_read(&cache, 4096 + READ_CACHE_BYTES, 8);
     assert_read(&cache, 4095, 1);
     assert_int_equal(numbers.reads, 3);
 }
@@ -69,8 +69,8 @@ static void test_read_across_a_border_is_made_directly(void **state)
 
     (void)state;
     assert_read(&cache, 4096, 8);
-    assert_read(&cache, 4096 + NEARBY_BYTES - 8, 16);
-    assert_read(&cache, 4096 + 8, 2 * NEARBY_BYTES - 8);
+    assert_read(&cache, 4096 + READ_CACHE_BYTES - 8, 16);
+    assert_read(&cache, 4096 + 8, 2 * READ_CACHE_BYTES - 8);
     assert_int_equal(numbers.reads, 3);
     assert_read(&cache, 4096 + 100, 16);
     assert_int_equal(numbers.reads, 3);

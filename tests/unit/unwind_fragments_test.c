@@ -233,10 +233,10 @@ static void test_process_continues_at_process_i_unless_in_run_process(void **sta
     start = fake_room(b.target, PAGE);
     fake_load(b.target, &b.vm, fake_symfile("erts_beamasm", start, PAGE, ranges, 2));
     assert_int_equal(code_refresh(b.code, &error), 0);
-    assert_false(unwind_goes_on_at(b.code, start + 8));
-    assert_true(unwind_goes_on_at(b.code, start + 0x48));
-    assert_true(unwind_goes_on_at(b.code, code_at(&b, FUNCTION_F, 0x10)));
-    assert_false(unwind_goes_on_at(b.code, 0));
+    assert_false(unwind_resumes_at(b.code, start + 8));
+    assert_true(unwind_resumes_at(b.code, start + 0x48));
+    assert_true(unwind_resumes_at(b.code, code_at(&b, FUNCTION_F, 0x10)));
+    assert_false(unwind_resumes_at(b.code, 0));
     close_bench(&b);
 }
 
