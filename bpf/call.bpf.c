@@ -10,7 +10,7 @@ struct call_key {
     __u64 slot;
 };
 
-/* A call that has not returned. The time of a recursion is that of its outermost call. */
+/* A call that has not returned. The outermost call of a recursion has the time of all of it. */
 struct open_call {
     __u64 began; /* ns */
     __u64 depth; /* nested calls that have not returned */

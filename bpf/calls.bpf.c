@@ -62,8 +62,8 @@ static __always_inline bool count_in(void *map, const struct wire_call_key *key)
     return true;
 }
 
-/* At the entry, the CPU's stack pointer is that of the Erlang stack, and the word there is the
- * return address: of the call, or of the call whose tail call this is. */
+/* At the entry, the CPU's stack pointer is the Erlang stack's, and the word there is the return
+ * address: of the call, or, if a tail call led here, of the call before it. */
 SEC("perf_event")
 int count_call(struct bpf_perf_event_data *context)
 {

@@ -102,9 +102,8 @@ static __always_inline bool event_failed(struct event *event)
     return true;
 }
 
-/* True if what began at `began` began in this window. If a window ends between entry and return,
- * the probe at return is not hit, and what was noted at the entry is still there in a later
- * window. */
+/* True if `began` lies in this window. If a window ends between entry and return, the probe at the
+ * return has no hit, and a later window still finds the note of the entry. */
 static __always_inline bool event_is_in_window(const struct event *event, __u64 began)
 {
     return began >= event->slot->opened;

@@ -7,13 +7,13 @@
  *                                                          erl_gc.c 25.2.3:676, 27.3.4.1:725
  *      erts_garbage_collect_hibernate(Process *p, ...)
  *
- * Not seen is the collection of a hibernated process whose literals were purged with their module
- * (erts_garbage_collect_literals(), erl_gc.c 25.2.3:1347, 27.3.4.1:1401, 29.1.1:1389).
+ * The programs do not see the collection of a hibernated process whose literals were purged with
+ * their module (erts_garbage_collect_literals(), erl_gc.c 25.2.3:1347, 27.3.4.1:1401, 29.1.1:1389).
  *
- * What a process has allocated since its last collection lies on the heap between
- * Process.high_water, where that collection left the heap's top, and htop; and in heap fragments.
- * So the next collection shows it even if the last one was not seen. Another program is at the
- * entry of
+ * The terms that a process has allocated since its last collection lie in heap fragments, and on
+ * the heap between Process.high_water and htop: a collection sets high_water to the heap's top. So
+ * a collection shows what was allocated even if the one before was not seen. Another program is at
+ * the entry of
  *
  *      erts_heap_alloc(Process *p, Uint need, Uint more)          utils.c 25.2.3:132, 29.1.1:135
  *
@@ -71,10 +71,10 @@ struct {
     __type(value, struct charged);
 } charged_fragments SEC(".maps");
 
-/* The words in use on the heap that a process left when its collection was put off, until it is
- * done on a dirty scheduler (delay_garbage_collection(), erl_gc.c 27.3.4.1:498; young_gen_usage(),
- * 27.3.4.1:604). The size is that of the heap; its last word says how much is in use, unless it is
- * all. */
+/* The words in use on the abandoned heap: a process leaves its heap when its collection is put off
+ * until it runs on a dirty scheduler (delay_garbage_collection(), erl_gc.c 27.3.4.1:498;
+ * young_gen_usage(), 27.3.4.1:604). The last word of the heap is the number of words in use, unless
+ * the heap is full. */
 static __always_inline __u64 abandoned_words(struct event *event, __u64 process)
 {
     __u64 heap = user_u64(event, process + event->target->process_abandoned_heap), size;

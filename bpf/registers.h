@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * What programs must know of the CPU besides include/arch.h. Arguments of C functions are read by
+ * The CPU's part of the programs, besides include/arch.h. Arguments of C functions are read by
  * PT_REGS_PARM1() and the like, of libbpf. A CPU's header defines:
  *
  *   KERNEL_STACK_BYTES            size of a thread's kernel stack

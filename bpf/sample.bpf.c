@@ -79,14 +79,14 @@ __noinline int sample_put(__u32 at, __u32 kind, __u64 address, __u64 size, __u32
     return size;
 }
 
-/* Note that memory could not be read that the sample needs. Reads that only try whether there is
- * memory are no faults. */
+/* Note that memory that the sample needs could not be read. A read that only tests if there is
+ * memory is not a fault. */
 static __always_inline void note_fault(struct scratch *scratch)
 {
     scratch->sample.flags |= WIRE_FAULT;
 }
 
-/* Copy as sample_put(). That it fails is a fault. */
+/* Copy as sample_put() does. A failure is a fault. */
 static __always_inline int put_needed(struct scratch *scratch, __u32 at, __u32 kind, __u64 address,
                                       __u64 size, __u32 max)
 {
@@ -138,8 +138,8 @@ struct stack_area {
     __u64 htop, stop, heap, hend;
 };
 
-/* Copy what can be read of the stack from its leaf on. That nothing can be read is a fault: the
- * leaf is in use. */
+/* Copy as much of the stack, from its leaf on, as can be read. It is a fault if nothing can be
+ * read: the leaf is in use. */
 static __always_inline void put_leaf(struct scratch *scratch, __u32 at, __u32 kind, __u64 top,
                                      __u64 size)
 {
@@ -167,9 +167,8 @@ static __always_inline void put_native(struct scratch *scratch, const struct sta
                    WIRE_C_ROOT_BYTES);
 }
 
-/* Note this word of the native stack if it may be a top. The result is kept in memory, and this is
- * a function of its own, so that the verifier does not follow the result through the loop that
- * calls it. */
+/* Note this word of the native stack if it may be a top. This function is not inlined and keeps its
+ * result in memory, so that the verifier does not follow the result through the caller's loop. */
 __noinline int consider(__u32 at, __u64 word)
 {
     struct scratch *scratch = scratch_at(at);
@@ -278,8 +277,8 @@ static __always_inline __u64 field(const void *bytes, __u32 offset)
     return value;
 }
 
-/* A struct was read to where the next region goes. Keep only its words, as that region. The words
- * are in ascending order, so they only move down. */
+/* A struct was read into the place of the next region. Keep only its words, as that region. The
+ * words are in ascending order, so they only move down. */
 static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u64 address,
                                        const struct wire_words *words)
 {
@@ -295,7 +294,7 @@ static __always_inline void keep_words(struct scratch *scratch, __u32 kind, __u6
     sample_add_region(scratch, kind, address, count * sizeof(__u64));
 }
 
-/* Read a struct to where the next region goes, as far as its last word. Return 0 if it can't be
+/* Read a struct, up to its last word, into the place of the next region. Return 0 if it can't be
  * read, which is a fault. */
 static __always_inline int read_struct(struct scratch *scratch, void *to, __u64 address,
                                        const struct wire_words *words)

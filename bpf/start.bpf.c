@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Tells user space that a program began that may be a VM. */
+/* Reports to user space that a process has executed a program that may be a VM. */
 #include "sample.h"
 
-/* Runs at each exec() of the host, so it looks at the name alone: that of beam.smp, and of
- * emulators of other types. VMs with other names are found by polling. */
+/* Runs at each exec() of the host, so it checks the name only: beam.smp, or an emulator of another
+ * type. VMs with other names are found by polling. */
 SEC("raw_tracepoint/sched_process_exec")
 int program_starts(struct bpf_raw_tracepoint_args *context)
 {

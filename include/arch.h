@@ -18,7 +18,7 @@
  *   JIT_LOADS_STOP      the first bytes of the instruction that takes the Erlang stack pointer from
  *                       Process.stop, below the bits of JIT_LOADS_STOP_MASK
  *
- * Names of the VM are those of its sources.
+ * Names of the VM are as in its sources.
  */
 #ifndef BEAMFLAME_ARCH_H
 #define BEAMFLAME_ARCH_H

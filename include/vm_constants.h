@@ -3,7 +3,7 @@
  * The constants of the Erlang VM: flags, tags and numbers that its sources define and that no
  * binary shows. BPF programs and user space read them here, and nowhere else.
  *
- * A name is that of the VM's sources, without a leading underscore. A citation is the file below
+ * Names are as in the VM's sources, without a leading underscore. A citation is the file below
  * erts/emulator/beam, and the line in each release where the value was checked: TAG:LINE. A value
  * holds for all supported releases, unless its comment says otherwise.
  */
@@ -226,9 +226,9 @@ enum {
  * 25.2.3:220-223, 27.3.4.1:222-225, 29.1.1:224-227). */
 enum { ERTS_HEAP_FRAG_ONLY_XTRA = 512 };
 
-/* The number of allocators, which have the numbers 1 to that (erl_alloc.types 25.2.3:69-83,
- * 27.3.4.1:69-83, 29.1.1:71-85), and of instances that one can have (erl_alloc_util.h 25.2.3:35,
- * 27.3.4.1:35, 29.1.1:37). */
+/* The highest number of an allocator; the first is 1 (erl_alloc.types 25.2.3:69-83, 27.3.4.1:69-83,
+ * 29.1.1:71-85). The most instances of an allocator (erl_alloc_util.h 25.2.3:35, 27.3.4.1:35,
+ * 29.1.1:37). */
 enum { ERTS_ALC_A_COUNT = 12, ERTS_AU_MAX_PREF_ALLOC_INSTANCES = 1 << 11 };
 
 /* The fragment that stands for none, a pointer (erl_message.h 25.2.3:180, 27.3.4.1:189,

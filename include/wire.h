@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0) */
 /*
- * What the BPF programs hand to user space.
+ * The data that the BPF programs hand to user space.
  *
  * A sample is a small core dump of one thread at one moment: its registers, its kernel stack, and a
  * few regions of its memory. The BPF programs copy, user space interprets. User space reads words
@@ -73,8 +73,8 @@ struct wire_region {
 };
 
 enum wire_flag {
-    WIRE_IN_KERNEL = 1 << 0, /* the tick hit kernel code; the registers are those of user code */
-    WIRE_REGISTERS = 1 << 1, /* the registers are valid (a kernel thread has none) */
+    WIRE_IN_KERNEL = 1 << 0,        /* the tick hit kernel code; the registers are user code's */
+    WIRE_REGISTERS = 1 << 1,        /* the registers are valid (a kernel thread has none) */
     WIRE_KERNEL_STACK_CUT = 1 << 2, /* the kernel stack is deeper than WIRE_KERNEL_DEPTH, or
                                      * unavailable */
     WIRE_AT_REST = 1 << 3, /* the process is not running: its stack begins at Process.stop, and it
@@ -114,15 +114,15 @@ struct wire_trace {
     __u64 span;
 };
 
-/* What a VM with OpenTelemetry calls these: atom terms. */
+/* Names in a VM with OpenTelemetry: atom terms. */
 struct wire_trace_atoms {
     __u64 context;  /* '$__current_otel_ctx'; 0: the VM has no traces */
     __u64 tracer;   /* otel_tracer */
     __u64 span_ctx; /* span_ctx */
 };
 
-/* What the BPF programs must know of a VM: hash map `targets`, key: pid (u32). A later process can
- * have the same pid, and a later program the same process: they have another start or stack. */
+/* The facts of a VM that the BPF programs need: hash map `targets`, key: pid (u32). A later process
+ * can have the same pid, and a later program the same process: they have another start or stack. */
 struct wire_target {
     __u64 started;     /* ns, CLOCK_BOOTTIME of the kernel: the process started in [started, started
                         * + WIRE_START_NS) */
@@ -155,9 +155,8 @@ struct wire_thread {
 
 /* ---- probes ---- */
 
-/* What an event measured at a hit: a region of the sample that was taken there. Of the hits that
- * count, those whose `size` is `period` or more all get a sample. Any other gets one with
- * probability size / period. */
+/* What an event measured at a hit: a region of the sample that was taken there. A hit that counts
+ * gets a sample with probability size / period, and always if `size` is at least `period`. */
 struct wire_hit {
     __u32 slot;     /* number of the event's struct wire_slot */
     __u32 kind;     /* what the event tells apart: enum wire_gc_kind, wire_sched_kind... */
@@ -182,13 +181,13 @@ struct wire_slot {
     __u32 unused;
 };
 
-/* Whether hits count now. The value is also the weight of an interval that the start of a window
- * cuts, of which only the part within the window is known. For each such interval there is one that
- * the end of a window cuts, and that one is never seen. So a cut interval counts twice where
+/* States of an event: hits count, or they do not. The value is also the weight of an interval that
+ * the start of a window cuts: only the part within the window is known. For each such interval, the
+ * end of a window cuts another one, which is never seen. So a cut interval counts twice where
  * windows stand for more than their own time. */
 enum wire_open { WIRE_CLOSED, WIRE_OPEN, WIRE_OPEN_FOR_A_WINDOW };
 
-/* What was counted: per-CPU array map `slot_counts`. The totals are sums over all CPUs. */
+/* Counts: per-CPU array map `slot_counts`. The totals are sums over all CPUs. */
 struct wire_slot_counts {
     __u64 runs;                  /* runs of the event's programs in the target, whether hits count
                                   * or not */
@@ -215,7 +214,7 @@ enum wire_gc_kind {
     WIRE_GC_KINDS,
 };
 
-/* What an allocation is charged with: all new words, or only those in heap fragments. */
+/* The words that an allocation is charged with: all new words, or only those in heap fragments. */
 enum wire_alloc_kind { WIRE_ALLOC_HEAP, WIRE_ALLOC_FRAGMENT };
 
 enum wire_msg_kind { WIRE_MSG_SENT, WIRE_MSG_RECEIVED };
@@ -242,7 +241,7 @@ enum wire_sched_kind {
     WIRE_SCHED_UNKNOWN, /* it left before the window began */
     WIRE_SCHED_NEW,     /* it has not run yet */
     WIRE_SCHED_KINDS,
-    /* These are no reasons: the sample is of a part of a long slice. */
+    /* These are not reasons: the sample covers a part of a long slice. */
     WIRE_SCHED_LONG = WIRE_SCHED_KINDS,
     WIRE_SCHED_LONG_END, /* the last part; the number of the reason is added */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0) */
 /*
- * What the program on calls of Erlang functions (bpf/calls.bpf.c) shares with user space.
+ * Shared by the program on calls of Erlang functions (bpf/calls.bpf.c) and user space.
  *
  * A hardware breakpoint lies on the entry of each function. User space keeps a site for each entry,
  * and the program counts in maps, which user space reads.
@@ -27,7 +27,7 @@ struct wire_call_site {
     __u64 function; /* its number: less than WIRE_CALL_COUNTS */
 };
 
-/* Of each function, by its number. */
+/* Counts of each function, by its number. */
 struct wire_call_counts {
     __u64 calls;
     __u64 strangers;       /* hits of other code: not calls of the function */

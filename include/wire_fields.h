@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR (BSD-2-Clause OR GPL-2.0) */
 /*
- * The fields of the VM's structs that BPF programs use and that samples contain. The names are
- * those of the rows of src/beam/layout_rows.h.
+ * The fields of the VM's structs that BPF programs use and that samples contain. The names are as
+ * in src/beam/layout_rows.h.
  *
  *   WIRE_FIELD(of, member)        programs know the offset, and samples contain the word
  *   WIRE_WORD(of, member, plus)   samples contain the word, `plus` bytes behind the field's start
