@@ -35,7 +35,7 @@ static const uint64_t SECOND = 1000000000;
 
 struct agent {
     const struct agent_options *options;
-    struct rotation_reports reports; /* those of the options, with `progress` of the agent */
+    struct rotation_reports reports; /* as in the options, but with the agent's `progress` */
     struct agent_status *status;
     struct roster *roster;
     struct services services;
@@ -226,7 +226,7 @@ static void keep_directory(const struct agent *agent, struct agent_config *confi
     now->spool.directory = directory;
 }
 
-/* Read the configuration again. What does not change continues. */
+/* Read the configuration again. Processes whose configuration is unchanged continue. */
 static void reload(struct agent *agent)
 {
     struct agent_config *now = agent->options->config, config;

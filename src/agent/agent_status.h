@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the agent did so far, in memory that all of its processes share: each number is written by
- * one of them, and read by the one that answers HTTP.
+ * What the agent has done, in memory that all of its processes share. One process writes each
+ * number; the HTTP process reads all of them.
  */
 #pragma once
 

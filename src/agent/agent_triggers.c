@@ -209,7 +209,7 @@ void agent_triggers_look(struct agent_triggers *triggers, const struct session *
             look_at(targets->of[i], session_profile(session), &look);
 }
 
-/* ---- what is kept ---- */
+/* ---- keeping recordings ---- */
 
 /* A firing or a trigger of which something could not be kept. */
 struct taking {

@@ -25,7 +25,7 @@ struct agent_triggers {
     struct trigger_counts *counts;
     warn_function warn;
     void (*say)(const char *format, ...) __attribute__((format(printf, 1, 2)));
-    struct agent_trigger *of;            /* copies of those of the configuration */
+    struct agent_trigger *of;            /* copies of the configuration's */
     struct trigger parsed[TRIGGERS_MAX]; /* their conditions */
     size_t count;
     bool limits_changed;

@@ -39,7 +39,7 @@ static const struct roster_vm *with_pid(const struct roster_vm *vms, size_t coun
     return NULL;
 }
 
-/* Return how many VMs are called that. *ret_vm is one of them. */
+/* Return how many VMs have the name `who`. *ret_vm is one of them. */
 static size_t count_called(const struct roster_vm *vms, size_t count, const char *who,
                            const struct roster_vm **ret_vm)
 {

@@ -33,7 +33,7 @@ enum {
     NODE_ROOM = 512,
 };
 
-/* Of address space that a dump may take: some 1,000,000 processes. */
+/* The address space that a dump may take: enough for some 1,000,000 processes. */
 static const uint64_t MEMORY = 1 << 30;
 
 /* A dump takes at most this part of the memory of the agent's control group, and its file half as
@@ -78,7 +78,7 @@ static bool send_with(int socket, void *data, size_t size, int fd)
     return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)size;
 }
 
-/* Receive a message of `size` bytes. *ret_fd is what it carried; -1: nothing. */
+/* Receive a message of `size` bytes. *ret_fd is the descriptor in it; -1: nothing. */
 static bool receive_with(int socket, void *data, size_t size, int *ret_fd)
 {
     struct iovec part = {data, size};
@@ -147,8 +147,8 @@ static void limit_child(void)
     own_limits_set_room(memory);
 }
 
-/* The process ends with all that it has. What takes too long is ended by SIGALRM or SIGXCPU, and
- * the end of the connection says so. */
+/* The end of the process frees all that it has. SIGALRM or SIGXCPU ends a dump that takes too long;
+ * the connection then ends without an answer. */
 static void run_child(const struct dumper_options *options, const struct dump_order *order,
                       pid_t parent, int connection)
 {

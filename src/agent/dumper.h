@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The process that takes dumps for the one that answers HTTP, which has no right to read a VM. Each
- * dump is taken by a child with limits, so neither a VM nor a request delays recording.
+ * The process that takes dumps for the HTTP process, which may not read a VM. A child with limits
+ * takes each dump, so neither a VM nor a request delays recording.
  *
  *   HTTP ── request: which VM ──> dumper ── fork ──> child: reads the VM
  *    ^                                                 │
@@ -30,7 +30,7 @@ int dumper_start(struct worker *worker, const struct dumper_options *options, st
 
 /* Request a dump through the first end of the channel, and wait for it. `node` is a name, with or
  * without its host, or a pid; NULL: the only VM. Return a file that reads it, or -1 with error:
- * ERROR_USAGE if `node` is not one VM, ERROR_NO_PROCESS if it is none. *ret_busy: others are being
- * taken. Any thread may call it. */
+ * ERROR_NO_PROCESS if `node` names no VM, ERROR_USAGE if it names several. *ret_busy: too many
+ * dumps are being taken. Any thread may call it. */
 int dumper_request(int channel, const char *node, bool as_json, bool *ret_busy,
                    struct error *error);

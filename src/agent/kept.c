@@ -57,7 +57,7 @@ int kept_begin(const char *spool, struct kept_firing *firing, time_t at, struct 
     return result;
 }
 
-/* ---- what is kept ---- */
+/* ---- recordings that are kept ---- */
 
 static int copy_bytes(int from, int to)
 {
@@ -179,7 +179,7 @@ static int by_time(const void *a, const void *b)
     return strcmp(time_of(other->name), time_of(one->name));
 }
 
-/* Call `each` with the files of a folder, in which the descriptor `fd`, which is taken over, is. */
+/* Call `each` with each file of the folder of `fd`. Takes over `fd`. */
 static void each_file(int fd, void (*each)(void *context, int directory, const char *name),
                       void *context)
 {

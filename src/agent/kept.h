@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What triggers keep of the spool: a folder for each firing, with the recordings of the time before
- * and after. They are hard links, or copies where links can't be made.
+ * Keeps recordings of the spool for triggers: a folder for each firing, with the recordings of the
+ * time before and after. They are hard links, or copies where links can't be made.
  *
  *   kept/TRIGGER.NODE.20261124-101500/agent-HOST-20261124-101445.bfr
  *
@@ -15,7 +15,7 @@
 
 #include "util/error.h"
 
-/* Of names; "TRIGGER.NODE.20261124-101500". */
+/* Room for names; the folder is "TRIGGER.NODE.20261124-101500". */
 enum { KEPT_TRIGGER_ROOM = 65, KEPT_NODE_ROOM = 96, KEPT_FOLDER_ROOM = 180 };
 
 struct kept_firing {
@@ -30,8 +30,8 @@ struct kept_firing {
 /* Make the folder of a firing at the time `at`. -1 with error. */
 int kept_begin(const char *spool, struct kept_firing *firing, time_t at, struct error *error);
 
-/* Keep the recordings of the spool that are of the firing's time and that are not kept yet.
- * `left_out` is called for each that can't be kept. */
+/* Keep the recordings of the spool that overlap the firing's time and are not kept yet. Call
+ * `left_out` for each that can't be kept. */
 void kept_take(const char *spool, struct kept_firing *firing,
                void (*left_out)(void *context, const char *recording, const struct error *error),
                void *context);

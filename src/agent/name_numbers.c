@@ -15,7 +15,7 @@
 #include "util/buffer.h"
 #include "util/files.h"
 
-/* Lines that do not count any more are left out of the file when they are most of it. */
+/* When most lines of the file are out of date, the file is written again without them. */
 enum { LINES_ALWAYS = 100 };
 
 /* Senders have few rights, and may write to these files. 100,000 lines have less. */
@@ -27,7 +27,7 @@ struct name_numbers {
     size_t *of; /* by the id of the name */
     size_t room;
     uint64_t lines;    /* of the file */
-    bool must_rewrite; /* its end is not that of a line, or it is not read */
+    bool must_rewrite; /* it does not end with a line, or could not be read */
 };
 
 static void set(struct name_numbers *numbers, const char *name, size_t size, size_t number)

@@ -30,7 +30,7 @@ static void put_attribute(struct board_node *node, int label, const char *attrib
     free(value);
 }
 
-/* Those that profiles have too are equal there (profile_writer.c). */
+/* Labels that profiles have too are equal there (profile_writer.c). */
 static void put_labels(struct board_node *node, const struct target *target,
                        const struct profile *profile)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The numbers of all VMs for operators, in memory that the process that records shares with the one
- * that answers HTTP. The first writes, the second reads; none waits for the other.
+ * The metrics of all VMs for operators, in shared memory. The recording process writes them, the
+ * HTTP process reads them; neither waits for the other.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ extern const char *const node_board_labels[BOARD_LABELS];
 struct board_node {
     char labels[BOARD_LABELS][BOARD_TEXT]; /* "" for none */
     char otp_release[16];
-    pid_t pid; /* to show it; dumps take that of the roster */
+    pid_t pid; /* to show it; dumps take the pid of the roster */
     struct node_numbers numbers;
 };
 
@@ -34,8 +34,8 @@ struct node_board {
     struct board_node of[BOARD_NODES_MAX];
 };
 
-/* Write the numbers of all targets that have not ended and that have numbers. `profile`: that of
- * their symbolizers. */
+/* Write the numbers of all targets that have not ended and that have numbers. `profile` is their
+ * symbolizers'. */
 void node_board_write(struct node_board *board, const struct targets *targets,
                       const struct profile *profile);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The VMs that are recorded now, for the process that takes dumps. The process that records writes
- * them. The memory is not inherited: no process that sends or answers HTTP can write it, and so
- * choose which process is read with the rights of a dump.
+ * The VMs that are recorded now, for the process that takes dumps. The recording process writes
+ * them. Processes that send or answer HTTP do not inherit the memory, so they can't choose which
+ * process is read with the rights of a dump.
  */
 #pragma once
 
@@ -24,14 +24,14 @@ struct roster_vm {
 
 struct roster;
 
-/* Return an empty list, to be freed, and a file that reads it, which the caller closes. NULL with
+/* Return an empty list, to be freed, and in *ret_file a file that reads it, to be closed. NULL with
  * error. */
 struct roster *roster_new(int *ret_file, struct error *error);
 void roster_free(struct roster *roster);
 
-/* Write all targets that have not ended, up to ROSTER_MAX. `profile`: that of their symbolizers. */
+/* Write all targets that have not ended, up to ROSTER_MAX. `profile` is their symbolizers'. */
 void roster_write(struct roster *roster, const struct targets *targets,
                   const struct profile *profile);
 
-/* Return a copy of what was written last, to be freed. NULL with error. */
+/* Return a copy of the list that was written last, to be freed. NULL with error. */
 struct roster_vm *roster_read(int file, size_t *ret_count, struct error *error);

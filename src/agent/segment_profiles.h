@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The profiles of a segment, as a service takes them. A child process without rights makes them:
- * the texts of a recording are those of the VMs.
+ * VMs control the texts in a recording.
  *
  *   make ──> next... ──> free
  */

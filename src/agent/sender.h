@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The process that sends the recordings of the spool to one service. It has no right but to talk to
- * the network, and outlives the agent for some seconds, to send what is left.
+ * The process that sends the recordings of the spool to one service. It may only talk to the
+ * network, and outlives the agent for some seconds, to send the rest.
  */
 #pragma once
 
@@ -21,5 +21,5 @@ int sender_start(struct worker *worker, const struct push_service *service,
                  const struct sender_options *options, struct service_status *status,
                  struct error *error);
 
-/* Wait for processes that were asked to end and send what is left: at most some seconds. */
+/* Wait, for at most some seconds, until processes that should end have sent the rest. */
 void senders_await(struct worker *workers, size_t count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The processes of the agent: one sends to each service, one answers HTTP, and one takes dumps for
- * it. They follow the configuration as it is now.
+ * it. They follow the current configuration.
  *
  *   { apply ──> look... }... ──> end
  */
@@ -39,13 +39,13 @@ struct services {
     bool dumper_failed;
 };
 
-/* Start, restart and end processes, so that they are those of the configuration. A process whose
- * configuration is as before continues. `services` has its first five members at first. What can't
- * be started is reported, and tried again later. */
+/* Start, restart and end processes by the configuration. A process whose configuration is unchanged
+ * continues. `services` has its first five members at first. A process that can't be started is
+ * reported, and tried again later. */
 void services_apply(struct services *services, const struct agent_config *config);
 
 /* Start what has ended. `now`: CLOCK_MONOTONIC. */
 void services_look(struct services *services, const struct agent_config *config, uint64_t now);
 
-/* Let senders send what is left, which takes at most some seconds, and end all. */
+/* Let senders send the rest, for at most some seconds, and end them. */
 void services_end(struct services *services);

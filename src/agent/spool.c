@@ -64,7 +64,7 @@ static int each_name(const char *directory, const char *tail,
 
 /* ---- the start ---- */
 
-/* A recording that nobody writes any more is readable up to where it ends. */
+/* Complete a recording that no process writes any more: it is readable up to its end. */
 static void adopt(void *context, int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -146,8 +146,8 @@ static void add(void *context, int directory, const char *name)
     };
 }
 
-/* In the order in which they came. Those whose order is not known came last: they are in the order
- * of their times, not of the host, whose name can change. */
+/* Recordings in the order in which they came. A recording of unknown order counts as newest.
+ * Several of these are in the order of their times, not by the host's name, which can change. */
 static int by_order(const void *a, const void *b)
 {
     static const size_t from_end = TIME_SIZE + sizeof(TAIL) - 1;
@@ -170,9 +170,9 @@ static void put_in_order(struct spool_list *list, struct name_numbers *order)
         qsort(list->of, list->count, sizeof(*list->of), by_order);
 }
 
-/* What comes later is not older. The clock may have been wrong when a recording was written: if it
- * was far behind, the earlier recordings limit the age. If it was ahead, the age is that of the
- * next one. */
+/* A recording is not older than the one before. The clock may have been wrong when a recording was
+ * written: if it was far behind, the earlier recordings limit the age. If it was ahead, the
+ * recording gets the age of the next one. */
 static void correct_ages(struct spool_list *list)
 {
     double earlier = INFINITY, later = 0;

@@ -44,7 +44,7 @@ struct spool_list {
 int spool_list(const char *directory, struct spool_list *ret_list, struct error *error);
 void spool_list_free(struct spool_list *list);
 
-/* When the directory was looked at. All zero: never. */
+/* The state of the directory at the last look. All zero: never. */
 struct spool_glance {
     struct timespec changed; /* the last change of the directory */
     uint64_t time;           /* CLOCK_MONOTONIC */
@@ -54,8 +54,8 @@ struct spool_glance {
  * true again after 5 s at most. */
 bool spool_may_have_changed(const char *directory, struct spool_glance *glance);
 
-/* Note the order of recordings that have come, for later and for other processes. It is called some
- * times in the time of a recording. */
+/* Note the order of new recordings, for later and for other processes. Call this several times in
+ * the time of a recording. */
 void spool_note_order(const char *directory);
 
 /* Remove the oldest recordings until the others have at most `max_bytes`, and those that are older

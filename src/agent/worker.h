@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A process that works for the agent until the agent ends it. One that ends by itself is started
- * again, unless it can't run here at all.
+ * A process that works for the agent until the agent ends it. If it ends earlier, the agent starts
+ * it again, unless it can't run on this machine at all.
  *
  *   start ──> { must_start ──> start }... ──> end
  */
@@ -21,8 +21,9 @@ enum { WORKER_DESCRIPTORS = 4 };
 
 struct worker_job {
     const char *name; /* of the process: "beamflame-send" */
-    /* The process. It must not return. `end_fd` becomes readable when it should end: at its end
-     * for what ends at once, with a byte before for what only finishes what it does now. */
+    /* The work of the process. It must not return. `end_fd` becomes readable when the process
+     * should end: a byte says that it may finish its current work; without a byte, the end of the
+     * file ends it at once. */
     void (*run)(void *context, int end_fd);
     void *context;
     int kept[WORKER_DESCRIPTORS]; /* descriptors that it needs; -1: none */
@@ -45,7 +46,8 @@ bool worker_must_start(struct worker *worker, uint64_t now);
 /* True if the process runs. */
 bool worker_runs(struct worker *worker);
 
-/* Ask the process to end, and do not wait. `hands_over`: it finishes only what it does now. */
+/* Ask the process to end, and do not wait. `hands_over`: it finishes its current work, and no
+ * more. */
 void worker_ask_to_end(struct worker *worker, bool hands_over);
 
 /* Wait until the process has ended, up to `until` (CLOCK_MONOTONIC). Then it is killed. */

@@ -54,8 +54,8 @@ static bool take_unit(struct span *text, uint32_t *ret_unit)
     return end == digits + 4 && strspn(digits, "0123456789abcdefABCDEF") == 4;
 }
 
-/* Take \uXXXX after the 'u', and the second half of a pair. A half alone stays what it is, which is
- * not UTF-8. */
+/* Take \uXXXX after the 'u', and the second half of a surrogate pair. A half alone is encoded like
+ * a character, which is not valid UTF-8. */
 static bool take_point(struct span *text, struct buffer *value)
 {
     uint32_t point, second;
@@ -111,7 +111,7 @@ static bool take_string(struct span *text, struct buffer *value)
     return false;
 }
 
-/* Take any value off the front. Of what is in brackets, only brackets and strings matter. */
+/* Take any value off the front. Inside brackets, only brackets and strings matter. */
 static bool skip_value(struct span *text)
 {
     struct buffer ignored = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * OTLP/HTTP (docs/specification.md of opentelemetry-proto, 1.11.0). The bytes of a ProfilesData are
- * those of an ExportProfilesServiceRequest.
+ * OTLP/HTTP (docs/specification.md of opentelemetry-proto, 1.11.0). An ExportProfilesServiceRequest
+ * has the same bytes as a ProfilesData.
  */
 #include "push/push_format.h"
 
@@ -17,8 +17,8 @@ static void write_request(struct buffer *body, const struct push_profile *profil
     gzip_put(body, profiles->data, profiles->size);
 }
 
-/* An answer with words but nothing rejected is a warning. What can't be read accepts all: the
- * request must not be sent again. */
+/* An answer with words but nothing rejected is a warning. An answer that can't be read counts as
+ * acceptance: the request must not be sent again. */
 static void read_accepted(const struct push_answer *answer, struct push_reply *reply)
 {
     Otlp__ExportResponse *response =

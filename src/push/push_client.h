@@ -54,7 +54,7 @@ struct push_client;
 struct push_client *push_client_new(const struct push_service *service, struct error *error);
 void push_client_free(struct push_client *client);
 
-/* What a request asks some times a second. */
+/* A callback for requests: they call it some times a second. */
 struct push_stop {
     bool (*is_set)(void *context); /* true if the request must end now */
     void *context;
@@ -73,8 +73,9 @@ struct push_backoff {
     unsigned failures; /* in a row */
 };
 
-/* Return the seconds to wait after a reply, 0 after an accepted or refused one: 1 s, doubled after
- * each failure up to 60 s, of which a random half is left out, so that agents do not come all at
- * once. They are added to what the service asks, up to an hour. `random`: 0 to 1. */
+/* Return the seconds to wait after a reply: 0 if the service has accepted or refused, else 1 s,
+ * doubled after each failure up to 60 s. Up to half of it is taken off at random, so that agents do
+ * not come all at once. The time that the service asks for, at most an hour, is added. `random`: 0
+ * to 1. */
 double push_backoff_wait(struct push_backoff *backoff, const struct push_reply *reply,
                          double random);

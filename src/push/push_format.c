@@ -16,8 +16,8 @@ char *push_format_problem(const struct push_answer *answer)
     return answer_json_text(answer->body, "message");
 }
 
-/* 499 is "canceled", of Connect and of gRPC's gateway: the service gave up, or ends. What it does
- * not implement (501), and a version of HTTP that it does not know (505), will not change. */
+/* Connect and gRPC's gateway answer 499, "canceled", if the service gave up or ends. A later try
+ * does not help against 501 (not implemented) and 505 (unknown version of HTTP). */
 bool push_format_is_later(long status)
 {
     return status == 408 || status == 429 || status == 499 ||

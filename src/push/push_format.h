@@ -23,7 +23,8 @@ struct push_format {
     void (*write)(struct buffer *body, const struct push_profile *profiles, size_t count);
     /* Read an accepting answer: set `rejected` and `reason`. NULL: it says nothing. */
     void (*read_accepted)(const struct push_answer *answer, struct push_reply *reply);
-    /* Return what the answer says of a problem, malloc'ed. NULL: nothing in the protocol's form. */
+    /* Return the problem in the answer's own words, malloc'ed. NULL: nothing in the protocol's
+     * form. */
     char *(*problem)(const struct push_answer *answer);
     /* True if a request with this status, 400 to 599, may be sent again. */
     bool (*is_later)(long status);
@@ -33,8 +34,8 @@ extern const struct push_format otlp_request_format, pyroscope_request_format, p
 
 const struct push_format *push_format_of(enum push_protocol protocol);
 
-/* What protocols have in common that have no rule of their own: problem(), by the text "message" of
- * a JSON answer, and is_later(). */
+/* problem() and is_later() of protocols without a rule of their own. The problem is the text
+ * "message" of a JSON answer. */
 char *push_format_problem(const struct push_answer *answer);
 bool push_format_is_later(long status);
 

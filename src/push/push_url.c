@@ -52,7 +52,7 @@ static const char *parse(const struct curl_library *curl, CURLU *url, const char
     return NULL;
 }
 
-/* Add `path` to that of the URL, which may end with '/'. */
+/* Add `path` to the path of the URL, which may end with '/'. */
 static void add_path(const struct curl_library *curl, CURLU *url, const char *path)
 {
     char *given = part_of(curl, url, CURLUPART_PATH), *joined;

@@ -11,7 +11,7 @@ static bool is_type(const struct push_answer *answer, const char *type)
     return strncasecmp(answer->content_type, type, strlen(type)) == 0;
 }
 
-/* What the answer says, malloc'ed. A proxy answers for the service in words of its own, of which
+/* The answer's own words, malloc'ed. A proxy answers for the service in words of its own, of which
  * only plain text is of use. NULL: nothing. */
 static char *words_of(const struct push_format *format, const struct push_answer *answer)
 {
@@ -25,7 +25,7 @@ static char *words_of(const struct push_format *format, const struct push_answer
                : NULL;
 }
 
-/* What helps; "" if the words of the service must do. */
+/* Advice for a status; "" if the words of the service must do. */
 static const char *advice(long status)
 {
     switch (status) {

@@ -62,7 +62,7 @@ char *push_url_of(const struct push_service *service, const char *path, char **r
 
 /* ---- transfer.c ---- */
 
-/* What a request needs besides its body. NULL: none. */
+/* Credentials and settings of a request. NULL: none. */
 struct transfer_access {
     const char *user, *password;
     const char *token;

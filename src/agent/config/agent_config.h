@@ -56,13 +56,13 @@
 #include "session/target_rules.h"
 #include "util/error.h"
 
-/* Which VMs are profiled. Patterns are NULL where they are not given. */
+/* A rule that says if VMs are profiled. Patterns are NULL where they are not given. */
 struct agent_rule {
     char *node, *container, *name_space, *pod;
     bool profile;
 };
 
-/* Of which time recordings are kept. */
+/* A trigger: recordings of the time around its firings are kept. */
 struct agent_trigger {
     char *name;               /* each has a name of its own */
     char *when;               /* as for --trigger */
@@ -90,7 +90,7 @@ struct agent_config {
     } spool;
     struct {
         char *listen;     /* "127.0.0.1:9466" or "unix:/PATH"; NULL: nowhere */
-        char *token_file; /* NULL: whoever can connect may ask */
+        char *token_file; /* NULL: everyone who can connect may ask */
     } http;
     struct agent_rule *rules;
     size_t rule_count;
@@ -101,11 +101,11 @@ struct agent_config {
     struct config_sources *sources; /* where each value is from (config_store.h) */
 };
 
-/* Read the configuration. `path` NULL: no file. ERROR_USAGE names file, line and column of what is
- * wrong, or the variable. ERROR_FAILED: the file can't be read. */
+/* Read the configuration. `path` NULL: no file. ERROR_USAGE: the text names the file, line and
+ * column of the fault, or the variable. ERROR_FAILED: the file can't be read. */
 int agent_config_load(const char *path, struct agent_config *config, struct error *error);
 void agent_config_free(struct agent_config *config);
 
-/* Write the configuration that is in force as YAML that agent_config_load() reads, and in a comment
- * where each value is from: "# default", "# FILE:LINE", "# BEAMFLAME_RECORD_CPU". */
+/* Write the configuration in force as YAML that agent_config_load() can read. A comment says where
+ * each value is from: "# default", "# FILE:LINE", "# BEAMFLAME_RECORD_CPU". */
 void config_print(const struct agent_config *config, FILE *file);

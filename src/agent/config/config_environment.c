@@ -68,7 +68,7 @@ static int refuse_unknown(enum config_section section, size_t index, struct span
     return -1;
 }
 
-/* Add a variable "NAME=VALUE" whose name begins with that of a section. */
+/* Add a variable "NAME=VALUE" whose name begins with the name of a section. */
 static int add_variable(struct variables *variables, const char *text, enum config_section section,
                         size_t family, struct error *error)
 {

@@ -34,8 +34,8 @@ static int read_text(const char *path, struct buffer *text, struct error *error)
     return 0;
 }
 
-/* The characters that YAML allows (YAML 1.1, 5.1), without those that no text needs. The only ends
- * of lines that are left are LF, CR and both. */
+/* The characters that YAML allows (YAML 1.1, 5.1), without those that no text needs. The only line
+ * breaks are LF and CR. */
 static bool is_text(uint32_t point)
 {
     if (point < 0x20)

@@ -7,8 +7,8 @@
 
 /* ---- config_check.c ---- */
 
-/* Check what values say together. Services without a name get that of their protocol, triggers
- * without one a name that is made of their condition. -1 with ERROR_USAGE. */
+/* Check values against each other. A service without a name gets the name of its protocol, a
+ * trigger without a name gets one that is made of its condition. -1 with ERROR_USAGE. */
 int config_check(struct agent_config *config, struct error *error);
 
 /* ---- config_environment.c ---- */
@@ -25,6 +25,6 @@ int config_file_read(const struct agent_config *config, struct buffer *text, str
 
 /* ---- config_url.c ---- */
 
-/* Return what is wrong with the URL of a service, as the end of the sentence "push.url ...", or
- * NULL. The sentence does not repeat the URL, which may hold a password. */
+/* Return the fault of a service's URL, as the end of the sentence "push.url ...", or NULL. The
+ * sentence does not repeat the URL, which may hold a password. */
 const char *config_url_fault(const char *url);

@@ -12,8 +12,8 @@
 #include "agent/config/config_yaml.h"
 #include "util/utf8.h"
 
-/* True if YAML reads the text without quotes as it is. A colon is the end of a key unless something
- * other than a blank follows. */
+/* True if the text needs no quotes in YAML. A colon is the end of a key unless something other than
+ * a blank follows. */
 static bool is_plain(const char *text)
 {
     if (!isalnum((unsigned char)text[0]) && text[0] != '/')

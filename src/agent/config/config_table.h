@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The keys of the configuration. What reads, prints and documents them goes through this table. */
+/* The keys of the configuration. Reading, printing and the docs use this table. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct config_key {
     const char *fallback; /* the default, as a file has it; NULL: none */
     bool required;        /* each entry has it */
     double least, most;   /* of a number; `most` also: bytes of a text */
-    const char *help;     /* what it is, in one line */
+    const char *help;     /* its meaning, in one line */
 };
 
 enum {
@@ -56,6 +56,6 @@ void config_key_variable(const struct config_key *key, size_t index,
 const char *config_section_name(enum config_section section);
 bool config_section_is_list(enum config_section section);
 
-/* What an entry of a list is, and one of its keys, for messages: "rule", "node". */
+/* The word for an entry of a list, and one of its keys, for messages: "rule", "node". */
 const char *config_section_entry(enum config_section section);
 const char *config_section_example(enum config_section section);

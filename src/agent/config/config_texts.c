@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The types of values that are texts, and the protocol, which is one of some texts. */
+/* The types of values that are texts, and the type of the protocol, which allows some texts
+ * only. */
 #include "agent/config/config_value.h"
 
 #include <stdio.h>

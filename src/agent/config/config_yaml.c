@@ -2,9 +2,8 @@
 /*
  * From the events of libyaml to values.
  *
- * Of YAML it takes what a configuration needs: keys with texts, and lists of keys with texts.
- * Aliases are refused, because a short file of them can stand for any amount of data; so is
- * whatever else has no place here, as soon as it begins.
+ * A configuration has keys with texts, and lists of keys with texts. All other YAML is refused as
+ * soon as it begins; aliases too, because a short file of them can stand for any amount of data.
  */
 #include "agent/config/config_yaml.h"
 
@@ -241,7 +240,7 @@ static int read_entries(struct yaml_input *input, enum config_section section)
     }
 }
 
-/* Read what is below the name of a section. Nothing is allowed: its keys may be commented out. */
+/* Read the keys below the name of a section. Nothing is allowed: its keys may be commented out. */
 static int read_section(struct yaml_input *input, enum config_section section)
 {
     const yaml_event_t *event = &input->event;

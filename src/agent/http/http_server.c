@@ -18,7 +18,7 @@
 
 enum {
     CONNECTIONS = 32,
-    CONNECTIONS_OF_ONE = 16,  /* of one address: others are answered besides */
+    CONNECTIONS_OF_ONE = 16,  /* of one address, so that others are answered too */
     TIMEOUT_SECONDS = 10,     /* of a connection that sends or takes nothing */
     REQUEST_BYTES = 16 << 10, /* of a request's head */
 };
@@ -49,7 +49,8 @@ static const char *argument(void *context, const char *name)
     return microhttpd.lookup_connection_value(context, MHD_GET_ARGUMENT_KIND, name);
 }
 
-/* What is known of a request, by its address. */
+/* Marks of a request: it has begun, it has a place (http/slow_requests.h). The marks are the
+ * addresses. */
 static int begun, has_place;
 
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection,
@@ -173,5 +174,5 @@ int http_server_start(struct worker *worker, const struct http_server_options *o
 
 void http_server_end(struct worker *worker)
 {
-    worker_await(worker, 0); /* what it sends now can be requested again */
+    worker_await(worker, 0); /* an answer that is cut can be requested again */
 }

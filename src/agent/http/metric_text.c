@@ -7,8 +7,7 @@
 
 static const char TOTAL[] = "_total";
 
-/* Prometheus lists what it prefers with weights, and always has OpenMetrics in the list if it reads
- * it at all. */
+/* Prometheus lists formats with weights. The list has OpenMetrics if Prometheus can read it. */
 bool metric_text_is_open(const char *accept)
 {
     return accept && strcasestr(accept, "application/openmetrics-text");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The text formats of metrics: that of Prometheus (exposition format 0.0.4), and OpenMetrics 1.0.
- * In the latter, a counter's family has its name without "_total", and "# EOF" is the last line.
+ * The text formats of metrics: Prometheus's (exposition format 0.0.4), and OpenMetrics 1.0. In the
+ * latter, a counter's family has its name without "_total", and "# EOF" is the last line.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ bool metric_text_is_open(const char *accept);
 /* Begin a family: its series follow. */
 void metric_text_family(const struct metric_text *out, const struct metric_family *family);
 
-/* Write a number. `suffix` is that of the name, "" for none; `labels` is a list such as
+/* Write a number. `suffix` is added to the family's name, "" for none; `labels` is a list such as
  * `node="shop",le="1"`, "" for none. */
 void metric_text_put(const struct metric_text *out, const struct metric_family *family,
                      const char *suffix, const char *labels, double value);

@@ -23,7 +23,7 @@ enum {
     RECORDINGS_MAX = 512,
 };
 
-/* What a profile is made of. */
+/* The recordings that a profile is made of. */
 struct inputs {
     int fds[RECORDINGS_MAX];
     size_t count;
