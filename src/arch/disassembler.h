@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Decodes machine code with a large library. The code is that of hostile targets, so only a process
- * without rights may call this (elf/service.h); all others use arch/decoder.h.
+ * Decodes machine code with a large library. The code may come from a hostile target, so only a
+ * process without rights may call this (elf/service.h); all others use arch/decoder.h.
  */
 #pragma once
 

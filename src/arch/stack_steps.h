@@ -22,7 +22,7 @@ struct stack_code {
     const uint8_t *bytes;
     size_t size;
     uint64_t start; /* address of the bytes in the target: the entry of the function */
-    /* `export`: the constant that was last moved, since the preceding call, to the register in
+    /* `export` is the last constant that was moved, since the preceding call, to the register in
      * which global::call_light_bif_shared takes an Export; 0: none. */
     enum stack_target (*target)(void *context, uint64_t address, uint64_t export);
     void *context;

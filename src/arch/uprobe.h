@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * How the kernel gets past the instruction under a breakpoint, and functions to try that on.
+ * How the kernel gets past the instruction under a breakpoint, and functions with such
+ * instructions, to measure the cost.
  *
  * The kernel emulates some instructions. It replaces a nop of five bytes by a call (Linux 6.18). It
  * executes any other instruction elsewhere, with a trap after it.

@@ -41,7 +41,7 @@ struct carriers_stats {
     } blocks[ERTS_ALC_A_COUNT]; /* by the allocator that gave them out */
 };
 
-/* What is read of an instance. */
+/* The parts of an instance that are read. */
 struct instance {
     uint32_t number;
     struct carriers_stats single, multi;
@@ -127,10 +127,10 @@ bool allocators_are(struct memory *memory, const struct layout *layout, const ui
     return found;
 }
 
-/* ---- what the instances count ---- */
+/* ---- counts of the instances ---- */
 
-/* Add to a sum. Return false if a process can't have so many bytes. Then the address is not that of
- * an instance. */
+/* Add to a sum. Return false if a process can't have so many bytes. A sum that overflows shows that
+ * the address is not an instance's. */
 static bool add(uint64_t *sum, uint64_t bytes)
 {
     const uint64_t address_space = (uint64_t)1 << 47;

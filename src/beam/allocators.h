@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reads the VM's allocators: what they got from the operating system, and what they gave out. */
+/* Reads the VM's allocators: the memory that they got from the operating system, and the part that
+ * they gave out. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,9 +9,9 @@
 #include "beam/vm.h"
 #include "profile/dump.h"
 
-/* Read what each allocator has now. The VM changes it during the read, so the sizes of one
- * allocator may differ by what it did meanwhile. ERROR_UNSUPPORTED: this VM's allocators are
- * unknown, or what they count can't be true. */
+/* Read what each allocator has now. The VM may use an allocator during the read, so its sizes may
+ * be from different moments. ERROR_UNSUPPORTED: this VM's allocators are unknown, or their counts
+ * can't be true. */
 int allocators_read(struct vm *vm, struct allocators *ret, struct error *error);
 
 /* The size of erts_allctrs_info[] in bytes. allocators_are() is true if `bytes` can be that array:

@@ -22,9 +22,9 @@ const char *atom_text(struct atoms *atoms, uint64_t term);
  * text itself. A part of `text`. */
 const char *atom_shown(const char *text);
 
-/* Read the text of the atom with `index` from the IndexTable at `table`. The address need not be
- * that of an atom table: false if the memory there does not fit. Writes at most size-1 bytes and a
- * NUL; fails for longer atoms. */
+/* Read the text of the atom with `index` from the IndexTable at `table`. The address need not be an
+ * atom table's: false if the memory there does not fit. Writes at most size-1 bytes and a NUL;
+ * fails for longer atoms. */
 bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
                      uint64_t index, char *text, size_t size);
 

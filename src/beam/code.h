@@ -76,8 +76,8 @@ void code_each_module(const struct code *code, void (*visit)(void *context, cons
 /* Find a fragment of the JIT by its symbol ("global::garbage_collect"). False if there is none. */
 bool code_find_fragment(struct code *code, const char *symbol, struct code_place *place);
 
-/* True if the bytes at the address are those of the code in the map, or were so a moment ago: the
- * code has not been replaced, and the VM has loaded no code since the last refresh. */
+/* True if the code at the address is still the code in the map: it has not been replaced, and the
+ * VM has loaded no code since the last refresh. It may have changed a moment ago. */
 bool code_is_current(const struct code *code, uint64_t address);
 
 /* True if the address is in any code of the map, live or replaced. Cheap: parses nothing. */
@@ -88,8 +88,8 @@ uint64_t code_normal_exit(const struct code *code);
 /* True if frames are {frame pointer, return address} pairs (+JPperf fp). */
 bool code_frame_pointers(const struct code *code);
 
-/* The state of Process.stop during a call from JIT code into the runtime. The code after the return
- * address tells it; answers are cached.
+/* The state of Process.stop during a call from JIT code into the runtime. The code after the
+ * return address shows it; answers are cached.
  *   CALL_FRESH: stop is the Erlang stack pointer.
  *   CALL_STALE: stop is out of date; the stack pointer is in the register features.saved_top. */
 enum call_class { CALL_FRESH, CALL_STALE };

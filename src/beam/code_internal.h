@@ -50,7 +50,7 @@ struct code {
     size_t parsed_bytes;
     bool out_of_time;             /* the last refresh ended by its limit of CPU time */
     uint64_t rest_until;          /* CLOCK_MONOTONIC: the list is not read before */
-    struct address_map *by_entry; /* list entry -> what was there (struct content) */
+    struct address_map *by_entry; /* list entry -> struct content, from the last read */
     struct address_map *call_classes;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a place of the code map is, by its name. The code map compares names once, when it parses a
- * module, so that those who look at samples compare numbers.
+ * The kind of a place in the code map, by its name. The code map compares names once, when it
+ * parses a module. Code that handles samples compares numbers.
  */
 #pragma once
 

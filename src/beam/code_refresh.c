@@ -15,10 +15,10 @@
 enum {
     HEADER_BYTES = 512, /* read of a module before it is parsed */
     RECHECKED = 4,      /* newest entries that each refresh compares */
-    /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only those of
-     * modules in which samples are, and of replaced ones, are parsed. */
+    /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only symbol
+     * files of modules with samples, and of replaced modules, are parsed. */
     PARSED_SHARE = 4,     /* of the memory */
-    COLLECT_MS_MAX = 700, /* CPU time to read what is new: 3 ms for all of OTP */
+    COLLECT_MS_MAX = 700, /* CPU time to read new entries: 3 ms for all of OTP */
     ADD_MS_MAX = 200,     /* CPU time to add it */
     RETIRED_MAX = 1 << 12,
     REST = 20, /* the list of code is read for at most 1 / 20 of the time, if it takes long */

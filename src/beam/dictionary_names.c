@@ -221,8 +221,8 @@ void dictionary_names_begin(struct dictionary_names *names)
     names->info->label_is_detail = false;
 }
 
-/* True for a kind that is better than that of the label. Keys are unique, so an entry with a key
- * that was read is no entry. */
+/* True for a kind that is better than the label's. Keys are unique, so a second entry with the same
+ * key is an error of reading. */
 static bool is_wanted(const struct dictionary_names *names, uint32_t kind)
 {
     return kind < names->best && !(names->tried & 1U << kind);

@@ -193,7 +193,7 @@ bool ets_table_read(const struct ets_reader *reader, uint64_t address, struct et
     return entry->is_deleted || term_is_pid(table->owner);
 }
 
-/* ---- what it points to ---- */
+/* ---- data behind the struct ---- */
 
 /* The numbers of a table's identifier contain the number of the scheduler that made it
  * (remove_sched_table(), erl_db.c 25.2.3:532, 27.3.4.1:532, 29.1.1:564). */
@@ -213,10 +213,10 @@ static void read_reference(const struct ets_reader *reader, uint32_t scheduler,
     entry->table.has_reference = true;
 }
 
-/* Add up a decentralized counter. False if its sum is not known. It is not known while a reader in
- * the VM, which has put a new block in place, has not added the sums of the old block to it
- * (erts_flxctr_snapshot(), erl_flxctr.c 27.3.4.1:266). It is not known either if there are words
- * behind the elements that are sure to exist: they may be elements, or of something else. */
+/* Add up a decentralized counter. False if its sum is unknown. A reader in the VM puts a new block
+ * in place, and adds the sums of the old block later (erts_flxctr_snapshot(), erl_flxctr.c
+ * 27.3.4.1:266); the sum is unknown in between. The sum is also unknown if words follow the
+ * elements that are sure to exist: these words may be elements, or not. */
 static bool read_block(const struct ets_reader *reader, uint64_t table, uint64_t counts[COUNTERS])
 {
     const struct layout *layout = &reader->vm->layout;

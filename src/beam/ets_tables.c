@@ -57,8 +57,7 @@ static bool read_list(struct ets_walk *walk, struct ets_list *list)
     return !first || (at && list->entries[0].prev == before);
 }
 
-/* Read the list until it is closed. If that does not succeed, keep the longest part that was
- * read. */
+/* Read the list until it is closed. If it does not close, keep the longest part that was read. */
 static bool read_whole_list(struct ets_walk *walk, struct ets_list *list)
 {
     struct ets_list again = {0};
@@ -79,7 +78,7 @@ static bool read_whole_list(struct ets_walk *walk, struct ets_list *list)
     return is_closed;
 }
 
-/* The tables that the VM counts in this list and that are not in the part that was read. */
+/* The number of tables of this list, as the VM counts them, that were not read. */
 static uint64_t count_lost(struct ets_walk *walk, const struct ets_list *list)
 {
     struct vm *vm = walk->reader.vm;

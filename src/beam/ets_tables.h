@@ -65,6 +65,6 @@ void ets_table_reader_init(struct ets_reader *reader, struct vm *vm);
 bool ets_table_read(const struct ets_reader *reader, uint64_t address, struct ets_entry *entry);
 
 /* Read what the struct only points to: the identifier, and counters in a block of their own.
- * `scheduler`: the number of the one in whose list the table is. False if the table is gone by now:
- * what was read may be of something else. */
+ * `scheduler`: the number of the one in whose list the table is. False if the table has been
+ * deleted meanwhile: the words may belong to another struct. */
 bool ets_table_complete(struct ets_reader *reader, uint32_t scheduler, struct ets_entry *entry);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What differs between releases of the VM, other than the layout of its structs (layout.h). Code
+ * Differences between releases of the VM, other than the layout of its structs (layout.h). Code
  * that reads a VM tests a member of struct features, never the number of a release. features.c has
  * the source of each fact.
  */

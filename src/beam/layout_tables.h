@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clang-format off
 /*
- * The built-in layouts: all that is known of a release's structs, and the only place that has it.
+ * The built-in layouts: the structs of each release. No other file has them.
  *
  *   LAYOUT_RELEASES(oldest, newest)               the releases of the columns
  *   LAYOUT_COLUMNS(member, 24, 25, ...)           the row of layout_rows.h in each release

@@ -24,7 +24,7 @@ struct driver {
     char name[PORT_DRIVER_BYTES];
 };
 
-/* What a port points to. */
+/* The structs that a port points to. */
 struct parts {
     char name[NAME_HEAD];
     uint8_t inet[INET_HEAD_BYTES];
@@ -103,8 +103,8 @@ static bool knows_sockets(const struct layout *layout)
     return layout_rows_fit(rows, sizeof(rows) / sizeof(*rows), INET_HEAD_BYTES);
 }
 
-/* Return the descriptor of the inet_descriptor with this head, -1 if it has none. The struct is
- * that of the port only if it points back to it. */
+/* Return the descriptor of the inet_descriptor with this head, -1 if it has none. The struct
+ * belongs to the port only if it points back to the port. */
 static int descriptor_of(const struct layout *layout, const uint8_t *inet, uint64_t address,
                          uint64_t id)
 {
@@ -214,8 +214,7 @@ static uint64_t registered_name(struct vm *vm, uint64_t reg)
                : 0;
 }
 
-/* Fill *port. False if its struct is not that of a port at this index, or the port is being
- * opened. */
+/* Fill *port. False if its struct is not a port at this index, or if the port is being opened. */
 static bool take_port(struct port_reader *reader, size_t i, struct port_info *port)
 {
     const struct layout *layout = &reader->vm->layout;
@@ -246,7 +245,7 @@ static bool take_port(struct port_reader *reader, size_t i, struct port_info *po
     return true;
 }
 
-/* Read the structs of the batch. Those that can't be read leave the batch. */
+/* Read the structs of the batch. Remove ports from the batch whose structs can't be read. */
 static void read_structs(struct port_reader *reader)
 {
     size_t size = (size_t)reader->vm->layout.sizeof_port, kept = 0;

@@ -62,8 +62,8 @@ static bool visit_slot(struct pdict_walk *walk, uint64_t slot)
     return !term_is_boxed(slot) || visit_pair(walk, slot);
 }
 
-/* Visit the entries of the ProcDict at `address` that `cache` can read. Of very large dictionaries
- * only a part is visited. */
+/* Visit the entries of the ProcDict at `address` that `cache` can read; only a part if the
+ * dictionary is very large. */
 static void pdict_each(struct vm *vm, struct read_cache *cache, uint64_t address, pdict_visit visit,
                        void *context)
 {
@@ -206,7 +206,8 @@ static void read_ancestors(struct info_reader *reader, uint64_t list)
     }
 }
 
-/* Keys that are read here. Keys are unique, so an entry with a key that was read is no entry. */
+/* Keys that are read here. Keys are unique, so a second entry with the same key is an error of
+ * reading. */
 enum pdict_key { KEY_INITIAL_CALL, KEY_ANCESTORS };
 
 static bool is_new(struct info_reader *reader, enum pdict_key key)

@@ -48,8 +48,8 @@ bool process_info_executes(uint32_t state);
 bool process_info_is_running(uint32_t state);
 
 /* Fill *info from `bytes`, a copy of the struct at `address` (layout.sizeof_process bytes). Names
- * that are missing or can't be read are "". `keys`: those of the user for labels, or NULL. False if
- * the id is not a local pid. */
+ * that are missing or can't be read are "". `keys` are the user's keys for labels, or NULL. False
+ * if the id is not a local pid. */
 bool process_info_read(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
                        const struct name_keys *keys, uint64_t address, const uint8_t *bytes,
                        struct process_info *info);
@@ -74,7 +74,7 @@ bool process_info_application(struct vm *vm, struct atoms *atoms,
 /* ---- dictionary_names.c ---- */
 
 /*
- * The label of a process: the best that its dictionary has.
+ * The label of a process: the best one in its dictionary.
  *
  *      1. the keys that the user has named, in their order (beam/name_keys.h)
  *      2. `$process_label`

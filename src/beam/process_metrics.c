@@ -65,11 +65,11 @@ static void read_reductions(const struct metrics_reader *reader,
     metrics_set(reader->metrics, METRIC_REDUCTIONS, reds);
 }
 
-/* Sum of the messages in all queues of the process: those that it sees, those on their way to it,
- * and those that others have just sent. From 27 on the VM counts messages between signals of other
- * kinds, so the counts are complete only if there are no such signals (erl_message.h 25.2.3:350,
- * 27.3.4.1:377, 29.1.1:390). While many processes send at once, messages may also be in buffers;
- * then the length is unknown. */
+/* Add up the messages in all queues of the process: the inner queue, which the process sees, the
+ * middle one, and the outer one, where senders put messages. From 27 on the VM counts messages
+ * between signals of other kinds, so the counts are complete only if there are no such signals
+ * (erl_message.h 25.2.3:350, 27.3.4.1:377, 29.1.1:390). While many processes send at once, messages
+ * may also be in buffers; then the length is unknown. */
 static void read_queue_length(const struct metrics_reader *reader)
 {
     const struct layout *layout = reader->layout;

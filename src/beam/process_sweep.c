@@ -151,7 +151,7 @@ static void read_singly(struct process_sweep *sweep, struct swept_slot *const *e
             entries[i]->bytes = buffer;
 }
 
-/* True if the struct is that of the process at this index, and not of its successor in memory. */
+/* True if the struct is the process at this index, and not another process in the same memory. */
 static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes, uint64_t index)
 {
     uint64_t id = layout_word(bytes, sweep->vm->layout.process_id);

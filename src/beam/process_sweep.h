@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read all processes of a VM as they are now: their structs, and the stacks of those that do not
- * run.
+ * Read all processes of a VM: their structs, and the stacks of processes that do not run.
  *
  * A sweep reads the table, then the structs in batches (neighbours in memory with one read), then
  * the stacks. The VM keeps running. So the struct of a process is read before and after its stack.
@@ -32,12 +31,12 @@ struct swept_process {
     const uint8_t *bytes; /* of the struct: layout.sizeof_process bytes */
     bool is_running;      /* on a normal scheduler: its stack is changing and is not read */
     bool is_known;        /* its stack is not read, see sweep_request.is_known */
-    /* From Process.stop up. Of a stack that is too large: the part at the leaf and the part at the
+    /* The stack, from Process.stop up. If it is too large: the part at the leaf and the part at the
      * root. stack_count is 0 if the stack was not read. */
     struct swept_stack stacks[2];
     size_t stack_count;
-    /* code_generation() after the stacks were read. If it is another one than that of the code map,
-     * frames may be in code that the map does not have. 0 if it can't be read. */
+    /* code_generation() after the stacks were read. If it differs from the code map's, frames may
+     * be in code that the map does not have. 0 if it can't be read. */
     uint64_t code_generation;
 };
 
@@ -84,8 +83,8 @@ enum swept { SWEPT_AT_REST, SWEPT_RUNNING, SWEPT_GONE };
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process);
 
-/* Read the stack, from `top` up, of a process that process_sweep_again() has just found on a thread
- * that is stopped. False if the process has run since. */
+/* Read the stack of a process from `top` up. process_sweep_again() must have found the process just
+ * before, on a stopped thread. False if the process has run since. */
 bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top);
 
 /* ---- process_top.c ---- */

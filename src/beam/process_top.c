@@ -75,8 +75,8 @@ static const struct noted *find(struct process_growth *growth, const struct note
 }
 
 /* Note the value of the process with this pid term at this index of the table; UINT64_MAX if the
- * value is unknown. The index must be above that of the last call. Fills *grown with the growth
- * since the last sweep, counted from 0 for a new process. False if the growth is unknown. */
+ * value is unknown. The index must be above the index of the last call. Fills *grown with the
+ * growth since the last sweep, counted from 0 for a new process. False if the growth is unknown. */
 static bool process_growth_note(struct process_growth *growth, uint64_t index, uint64_t id,
                                 uint64_t value, int64_t *grown)
 {

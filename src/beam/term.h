@@ -66,7 +66,7 @@ static inline uint64_t term_atom_index(uint64_t term)
     return term >> TAG_IMMED2_SIZE;
 }
 
-/* Of a header word: the kind of object (enum thing_subtag), and the number of words that follow. */
+/* The kind of object of a header word (enum thing_subtag), and the number of words that follow. */
 static inline unsigned int term_header_kind(uint64_t header)
 {
     return header & TAG_HEADER_MASK & ~TAG_PRIMARY_MASK;

@@ -305,9 +305,9 @@ const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process)
     return NULL;
 }
 
-/* Read the frame layout if the symbol file is that of the VM's own code: its first u32 is 0, and
- * the frame layout is at byte 8 (beam_jit_metadata.cpp 25.2.3:62). In its old
- * form this file is {0, normal_exit}, and there is one frame layout only. */
+/* Read the frame layout if the symbol file describes the VM's own code: its first u32 is 0, and the
+ * frame layout is at byte 8 (beam_jit_metadata.cpp 25.2.3:62). In its old form this file is {0,
+ * normal_exit}, and there is one frame layout only. */
 static bool read_emulator_entry(struct vm *vm, uint64_t file, uint64_t size, enum vm_frames *frames)
 {
     uint32_t kind, layout;

@@ -75,11 +75,11 @@ struct vm {
 };
 
 /* Open a live VM. A VM that is newer than all known releases is treated as `assumed_release`, and
- * checked like any other; 0: it is refused unless it has DWARF. ERROR_NO_PROCESS: no such pid, it
- * has ended, or it is not a BEAM. ERROR_PERMISSION: not permitted to read it. ERROR_UNSUPPORTED: a
- * BEAM whose release has no layout, or on which a check failed (the text says which check, and what
- * was found). Waits up to 3 s for a VM that has just been started. A process that
- * holds back its memory (native/memory.h) is unsupported. */
+ * checked like any other; 0: it is refused unless it has DWARF. Wait up to 3 s for a VM that has
+ * just been started. ERROR_NO_PROCESS: there is no such process, it has ended, or it is not a VM.
+ * ERROR_PERMISSION: this process may not read it. ERROR_UNSUPPORTED: the release has no layout, a
+ * check failed (the text says which one, and what was found), or the process holds back its memory
+ * (native/memory.h). */
 struct vm *vm_open(pid_t pid, int assumed_release, struct error *error);
 /* The same, but do not wait: a VM that has just been started may be unsupported for a moment. */
 struct vm *vm_open_now(pid_t pid, int assumed_release, struct error *error);
@@ -112,7 +112,7 @@ int64_t vm_run_queue_length(struct vm *vm);
 /* The normal scheduler that runs the process at this address now; NULL if none does. */
 const struct vm_scheduler *vm_scheduler_of(struct vm *vm, uint64_t process);
 
-/* What the VM counts itself. Reductions are those of normal schedulers. Collections of dirty
+/* Counters of the VM itself. Reductions are of normal schedulers only. Collections of dirty
  * schedulers are among the others if dirty_collections_find_counters() has found their counter. */
 enum vm_counter {
     VM_REDUCTIONS,  /* counted when a process leaves its scheduler, 400 each time at least */

@@ -139,7 +139,7 @@ static int check_process_size(struct vm *vm, struct error *error)
     return 0;
 }
 
-/* Check that what a scheduler runs, if anything, is a process. */
+/* Check that each scheduler runs a process or nothing. */
 static int check_schedulers(struct vm *vm, struct error *error)
 {
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {
@@ -156,7 +156,7 @@ static int check_schedulers(struct vm *vm, struct error *error)
     return 0;
 }
 
-/* The first entry that the JIT registers is that of the VM's own code. */
+/* The first entry that the JIT registers is the VM's own code. */
 static int check_code_list(struct vm *vm, struct error *error)
 {
     if (!vm->roots.jit_descriptor || vm_frames(vm) != VM_FRAMES_UNKNOWN)
@@ -204,7 +204,7 @@ static bool from_dwarf(struct elf_file *executable, struct layout *layout)
     return filled;
 }
 
-/* The build that says which features and which table the VM has. */
+/* Return the build whose features and table are used for the VM. */
 static struct build assumed_build(struct vm *vm)
 {
     struct build build = vm->build;

@@ -44,7 +44,8 @@ static bool read_words(const struct counters *counters, size_t size, uint64_t wo
     return true;
 }
 
-/* Go from the addresses of schedulers' pointers to their run queues to those of the counters. */
+/* Replace the addresses of the schedulers' pointers to run queues by the addresses of the counters
+ * in these. */
 static bool follow_run_queues(struct counters *counters, uint64_t words[][2])
 {
     const struct layout *layout = &counters->vm->layout;

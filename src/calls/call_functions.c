@@ -223,7 +223,7 @@ struct entry_search {
     size_t count;
 };
 
-/* Read the name that the VM has at the entry. False if it is not that of the function. */
+/* Read the name that the VM has at the entry. False if it is not the function's. */
 static bool read_name(const struct entry_search *search, struct call_entry *entry)
 {
     const __u64 *mfa = entry->site.mfa;

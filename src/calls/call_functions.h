@@ -2,10 +2,11 @@
 /*
  * Functions in the code of a VM, and where calls enter them.
  *
- * All calls of a function enter at one address, its label, once each: local, external and tail
- * calls, calls of funs, apply and spawn. The JIT puts what breakpoints of the VM change there
- * (emit_i_breakpoint_trampoline), and then the check for a process that has used up its time
- * (emit_i_test_yield). Such a process continues behind the check: it does not pass the label again.
+ * Each call of a function passes one address once, the function's label: local, external and tail
+ * calls, calls of funs, apply and spawn. At the label the JIT puts the bytes that breakpoints of
+ * the VM change (emit_i_breakpoint_trampoline). The check for a process that has used up its time
+ * follows (emit_i_test_yield). Such a process continues behind the check: it does not pass the
+ * label again.
  *
  *      ErtsCodeInfo    40 bytes, the last 24 of them the function's name: ErtsCodeMFA
  *      label           <- the breakpoint

@@ -2,8 +2,8 @@
 /*
  * The names of callers and processes that calls are counted for.
  *
- * A caller is a return address. What is at an address changes when the VM loads code, so callers
- * are named before the code map is refreshed, and each state of the map has a number
+ * A caller is a return address. The VM may put other code at an address when it loads code. So
+ * callers are named before the code map is refreshed, and each state of the map has a number
  * (wire_call_key.code). A process is named while it lives.
  */
 #pragma once

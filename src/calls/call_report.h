@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What was counted, by names. */
+/* The counts, by names. */
 #pragma once
 
 #include <stddef.h>

@@ -220,7 +220,7 @@ static int follow_code(struct call_watch *watch, uint64_t now, struct error *err
     return follow_change(watch, looked, error);
 }
 
-/* What hits and the VM have used up to a moment. */
+/* The CPU time of hits and of the VM up to a moment. */
 struct cost_mark {
     uint64_t time, cpu, hits;
 };

@@ -2,7 +2,8 @@
 /*
  * ELF files that are not trusted. libelf and libdw read whole sections into memory, and unpack
  * those that are compressed: a file of a kilobyte can take all memory. So a file is opened only if
- * what it makes them read fits into a limit for each file, and into one for all files of a VM.
+ * the bytes that they would read fit into a limit for each file, and into a limit for all files of
+ * a VM.
  */
 #pragma once
 

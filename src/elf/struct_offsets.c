@@ -30,8 +30,8 @@ struct types {
     struct effort effort; /* a file can lead around in circles */
 };
 
-/* What a file may cost. A VM's needs 155,000 steps and 50 ms until all types are found, and a large
- * debug file without any 262,000. */
+/* The limits of a search in a file. A VM's file takes 155,000 steps and 50 ms until all types are
+ * found; a large debug file without these types takes 262,000 steps. */
 enum { STEPS_MAX = 4 << 20, CPU_MS_MAX = 1000 };
 
 static bool next_sibling(struct types *types, Dwarf_Die *die)

@@ -221,8 +221,8 @@ static size_t lines_before(const char *name)
     return count;
 }
 
-/* By address. Of several names of one function the plainest comes first: "write" before "__write",
- * then global before weak or local. */
+/* Compare by address. If a function has several names, the plainest comes first: "write" before
+ * "__write", then global before weak or local. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct function_entry *left = a;

@@ -115,8 +115,7 @@ static inline bool argument_is_stack(const struct call_match *match, unsigned in
 }
 
 /* Search the VM's function at `function`, or the JIT's code at `place`, for calls that match the
- * pattern (NULL: all calls). Add the called functions to `found`, but only those of the
- * executable. */
+ * pattern (NULL: all calls). Add the called functions that are in the executable to `found`. */
 void hooks_search_function(const struct hooks *hooks, uint64_t function, call_pattern pattern,
                            uint64_t detail, struct function_set *found);
 void hooks_search_place(const struct hooks *hooks, const struct code_place *place,

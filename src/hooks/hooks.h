@@ -5,10 +5,10 @@
  * A function is found by its symbol if the binary has it (OTP 24 to 28 export most). Otherwise it
  * is found by its callers, or by what its code must do, given the VM's structs and the calling
  * convention. A function found without a symbol must pass a second check. If a check fails, or if
- * two functions fit, the hook is refused and the error says what was looked for.
+ * two functions fit, the hook is refused, and the error describes the wanted function.
  *
- * Addresses are those of a function's first instruction in the target. The place of a uprobe in the
- * file follows from the mapping that contains the address (native/mappings.h). BIFs and the VM's
+ * An address is the function's first instruction in the target. The place of a uprobe in the file
+ * follows from the mapping that contains the address (native/mappings.h). BIFs and the VM's
  * functions are in the executable, NIFs in their library.
  */
 #pragma once
@@ -82,7 +82,7 @@ const char *hook_method_name(enum hook_method way);
 struct hooks *hooks_new(struct vm *vm, struct code *code, struct error *error);
 void hooks_free(struct hooks *hooks);
 
-/* Each returns 0, or -1 with ERROR_UNSUPPORTED and a text that says what was looked for.
+/* Each returns 0, or -1 with ERROR_UNSUPPORTED and a text that describes the wanted function.
  * hooks_find() keeps its answers. */
 int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, struct error *error);
 
@@ -109,8 +109,8 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
 
 /*
  * The stub that replaces the code of an Erlang function when a NIF is loaded for it. The stub
- * contains the address of the C function (x86/instr_bif.cpp
- * emit_call_nif, 25.2.3:967, 29.1.1:1059).
+ * contains the address of the C function (x86/instr_bif.cpp emit_call_nif, 25.2.3:967,
+ * 29.1.1:1059).
  */
 
 struct nif_stub {

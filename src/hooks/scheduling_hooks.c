@@ -109,7 +109,7 @@ static bool lets_enqueue_task(const struct call_match *match)
            argument_is_own(match, 4, 1) && argument_is_stack(match, 5);
 }
 
-/* True if the function changes the state of its process: by itself, or by a call that matches
+/* True if the function changes the state of its process, directly or by a call that matches
  * `lets`. */
 static bool activates(struct hooks *hooks, uint64_t function, call_pattern lets)
 {

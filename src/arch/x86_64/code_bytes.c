@@ -7,7 +7,7 @@
 enum { CALL = 0xe8, JUMP = 0xe9, INDIRECT = 0xff, CALL_RIP = 0x15, JUMP_RIP = 0x25 };
 enum { REX = 0x40, INDIRECT_BYTES = 6 };
 
-/* The address that the last four bytes of an instruction tell, relative to its end. */
+/* The address in the last four bytes of an instruction, relative to its end. */
 static uint64_t relative(const struct code_bytes *code, size_t end)
 {
     int32_t offset;

@@ -140,8 +140,8 @@ static void assign(struct instruction *out, struct operand to, struct operand fr
     out->assignments[out->count++] = (struct assignment){.to = to, .from = from, .plus = plus};
 }
 
-/* What an instruction that is not followed writes. A memory operand that comes first counts as
- * written whatever capstone tells. */
+/* Report what an unknown instruction writes as unknown. The first operand counts as written if it
+ * is memory, whatever capstone reports. */
 static void forget(const struct disassembler *disassembler, struct instruction *out)
 {
     const cs_insn *insn = disassembler->insn;
