@@ -41,8 +41,8 @@ struct refusal {
     char *log;           /* within the buffer */
 };
 
-/* Give each program its log: that of program n begins at byte n of a buffer of zeros. So the first
- * byte that is written says which program was refused. */
+/* Give each program its log: the log of program n begins at byte n of a buffer of zeros. So the
+ * first byte that is written says which program was refused. */
 static void set_logs(struct bpf_object *object, char *buffer)
 {
     struct bpf_program *program;

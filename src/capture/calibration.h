@@ -25,8 +25,8 @@ struct calibration {
  * ERROR_UNSUPPORTED where probes can't be used. */
 int calibrate(struct calibration *calibration, struct error *error);
 
-/* The cost in ns of a hit of these sites on a node, without the run time of its program. Where
- * sites differ, it is that of the most expensive one. A probe at the entry and one at the return of
- * a function share the trap, and both have hits. */
+/* The cost in ns of a hit of these sites on a node, without the run time of its program. If sites
+ * differ, it is the cost at the most expensive one. A probe at the entry and one at the return of a
+ * function share the trap, and both have hits. */
 double calibration_hit_ns(const struct calibration *calibration, const struct probe_site *sites,
                           int count);

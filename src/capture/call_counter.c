@@ -230,7 +230,7 @@ int call_counter_follow_threads(struct call_counter *counter, struct error *erro
 
 /* ---- trial ---- */
 
-/* Called at an address that a breakpoint can be set on. The words before the entry stand for those
+/* A function whose entry can have a breakpoint. The words before the entry take the place of those
  * of an Erlang function. */
 static __attribute__((noinline)) void called(void)
 {

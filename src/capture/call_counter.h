@@ -24,7 +24,7 @@ struct call_counter;
 struct call_counter *call_counter_new(const struct vm *vm, struct error *error);
 void call_counter_free(struct call_counter *counter);
 
-/* What a hit costs on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
+/* The cost of a hit on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
 double call_counter_hit_ns(const struct call_counter *counter);
 
 /* Count calls that enter at `entry`. Return 0, or -1 with an error of breakpoint_set(). */
@@ -51,7 +51,7 @@ void call_counter_stop(struct call_counter *counter);
 
 struct call_sums {
     struct wire_call_counts counts;
-    uint64_t missed; /* hits that the kernel counted, and for which it did not run the program */
+    uint64_t missed; /* hits that the kernel counted without running the program */
 };
 struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t function);
 

@@ -66,7 +66,7 @@ enum {
 
 struct event_kind {
     const char *name;     /* "gc"; a name that ends in ':' is followed by an argument */
-    const char *argument; /* what follows a name that ends in ':', for help; or NULL */
+    const char *argument; /* the rest of a name that ends in ':', for help; or NULL */
     bool is_place;        /* the argument must have an offset: "erts_schedule+0x24" */
     struct event_site sites[EVENT_SITES_MAX];
     int site_count;
@@ -75,8 +75,8 @@ struct event_kind {
     const char *tallies[EVENT_KIND_TALLIES_MAX]; /* "left: waits" */
     int tally_count;
     const char *tick; /* a program that runs now and then on each CPU, in windows; NULL: none */
-    /* What the VM counts itself that goes with the hits most closely, and a bit for each value that
-     * goes with the amount, not with the count. */
+    /* The counter of the VM that varies with the hits most closely, and a bit for each value that
+     * varies with the counter's amount and not with its count. */
     enum vm_counter work;
     uint32_t by_amount;
     uint32_t counted; /* a bit for each value that the VM counts itself */

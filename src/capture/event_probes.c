@@ -15,8 +15,8 @@
  * to give. */
 #define NO_BUDGET 1e6
 
-/* The cost of a sample with stacks in ns, measured (docs/measurements.md): that of the target, and
- * that of beamflame, which a target that uses all CPUs lacks. */
+/* The cost of a sample with stacks in ns, measured (docs/measurements.md): the target's, plus
+ * beamflame's, because a target that uses all CPUs lacks that time too. */
 #define STACK_NS (4000.0 + 7000.0)
 
 /* The work of the target so far is read again after this many ns: it can end at any time, and
@@ -217,7 +217,7 @@ static void start_span(struct event_probes *probes)
     }
 }
 
-/* Remember what was counted before. A slot can have the counts of a target that has ended. */
+/* Remember the counts until now. A slot can have the counts of a target that has ended. */
 static void note_counts(struct event_probes *probes, struct probed_event *event)
 {
     event->before.slot = programs_slot_counts(probes->options.programs, event->slot);
@@ -249,7 +249,7 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
 
-        /* What a target noted that had this slot before is of older windows. */
+        /* The target that had this slot before has left notes of older windows. */
         event->state.window = programs_slot(probes->options.programs, event->slot).window;
         note_counts(probes, event);
         programs_set_slot(probes->options.programs, event->slot, &event->state);

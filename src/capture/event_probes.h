@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The events of one target: its probes, attached within their budget, and what they counted.
+ * The events of one target: probes, attached within their budget, and their counts.
  *
  *   new ──> (programs_load,) programs_add_target ──> start ──> { scale, summary, begin }...
  *       ──> stop ──> { scale, summary }... ──> free
@@ -76,12 +76,12 @@ void event_probes_take_spans(struct event_probes *probes, int event, struct even
 /* End the current windows, and take them into account: they are in summaries until
  * event_probes_begin(). */
 void event_probes_end(struct event_probes *probes);
-/* Begin new summaries, of what is counted from now on. A window that is open now belongs to them as
- * a whole. */
+/* Begin new summaries, of counts from now on. A window that is open now belongs to them as a
+ * whole. */
 void event_probes_begin(struct event_probes *probes);
 
-/* Add what was counted of an event to a summary. For several targets, add each. Histograms and
- * tallies are those of the event's kind, in order. */
+/* Add the counts of an event to a summary. For several targets, add each. Histograms and tallies
+ * are in the order of the event's kind. */
 void event_totals_add_summary(const struct event_probes *probes, int event,
                               struct event_summary *summary, struct event_histogram *histograms,
                               struct event_tally *tallies);

@@ -6,15 +6,15 @@
 #include "capture/event_probes.h"
 #include "capture/event_sites.h"
 
-/* What was counted up to a moment. */
+/* The counts up to a moment. */
 struct event_counts {
     struct wire_slot_counts slot;
-    struct wire_histogram *histograms; /* those of the event's kind, in order */
+    struct wire_histogram *histograms; /* in the order of the event's kind */
     double cost_ns;
     uint64_t target_cpu_ns;
 };
 
-/* The work of the target, by what goes with the hits of an event. */
+/* The work of the target, by the counter that varies with the hits of an event. */
 struct work {
     enum vm_counter counter;
     struct vm_work at_start; /* when summaries began; 0 if not known */
@@ -49,6 +49,6 @@ struct event_probes {
     struct work work;          /* of all that the target does */
 };
 
-/* The work that goes with a value; 0 for one that grows with time. */
+/* The work that varies with a value; 0 for one that grows with time. */
 double event_totals_work_of_value(const struct probed_event *event, int value,
                                   const struct vm_work *work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The places in a target's code where the probes of an event go. */
+/* Finds the places in a target's code for the probes of an event. */
 #pragma once
 
 #include "capture/event_kinds.h"
@@ -25,8 +25,8 @@ struct event_places {
     int count;
 };
 
-/* Find the places of an event. ERROR_UNSUPPORTED, with what was looked for, if a place is not found
- * that the event needs. */
+/* Find the places of an event. ERROR_UNSUPPORTED if a place that the event needs is not found; the
+ * text says how it was searched for. */
 int event_sites_find(const struct event_target *target, const struct event_request *request,
                      struct event_places *places, struct error *error);
 

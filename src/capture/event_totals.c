@@ -7,8 +7,8 @@
 #include "capture/programs.h"
 #include "util/confidence.h"
 
-/* The part of hits that may be of a time that began before the window; more make the sum unknown.
- * If times are much shorter than windows, this part is about the ratio of both lengths. */
+/* The part of the hits whose time may have begun before the window. If it is more, the sum is
+ * unknown. If times are much shorter than windows, this part is about the ratio of both lengths. */
 #define CUT_MOST 0.1
 
 double event_totals_work_of_value(const struct probed_event *event, int value,

@@ -31,7 +31,7 @@ static const uint64_t IDLE_TICK = 50000000; /* ns */
 
 /* While no window is open, and the groups that stay open cost little, the thread sleeps, for SLEEP
  * at most. An alarm wakes it after hits that cost ALARM_COST on all CPUs together, or ALARM_SHARE
- * of what the group may cost a second. Then it looks at the groups for CALM at least. */
+ * of what the group may cost a second. It then checks the groups for at least CALM. */
 static const uint64_t SLEEP = 5000000000; /* ns */
 static const uint64_t CALM = 100000000;   /* ns */
 static const double ALARM_COST = 125e3;   /* ns */

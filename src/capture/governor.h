@@ -23,7 +23,7 @@
 
 struct governor;
 
-/* What the BPF programs of a group have counted since they were loaded. */
+/* The counts of a group's BPF programs since they were loaded. */
 struct probe_counts {
     uint64_t runs; /* runs of the programs: each has a cost, whether its hit counts or not */
     /* Of hits that count: */

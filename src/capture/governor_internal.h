@@ -50,7 +50,7 @@ struct probe_group {
     uint64_t covered, represented;
 };
 
-/* What the target has done, and the cost of the probes in it. */
+/* The work of the target, and the cost of the probes in it. */
 struct target_effort {
     uint64_t cpu, work;
     double cost; /* estimated cost of hits */
@@ -84,7 +84,7 @@ struct governor {
 
 /* ---- costs ---- */
 
-/* What the group's programs have counted so far. */
+/* The counts of the group's programs so far. */
 struct probe_counts governor_group_counts(const struct probe_group *group);
 
 /* The cost of hits since the last call, in ns. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether the lock of a VM's memory map is taken. A read of the VM's memory, and a change of
- * probes, would then wait for the lock. BPF programs check the lock in a microsecond, without
- * waiting.
+ * Finds out if the lock of a VM's memory map is taken. A read of the VM's memory, and a change of
+ * probes, would wait for the lock. BPF programs check the lock in a microsecond, without waiting.
  */
 #pragma once
 
@@ -19,9 +18,9 @@ void memory_locks_free(struct memory_locks *locks);
  * The VM's memory refers to `locks` until memory_watch_lock(). */
 void memory_locks_watch(struct memory_locks *locks, const struct vm *vm);
 
-/* Return the pid of a process whose lock is taken, by a reader or a writer: of the VMs that have
- * been watched, and of the processes that ran the same files when these were; 0 if there is none.
- * From any thread. */
+/* Return the pid of a process whose lock a reader or a writer has, or 0. The watched VMs are
+ * examined, and the processes that ran the same files when the watch of a VM began. May be called
+ * by any thread. */
 pid_t memory_locks_taken(struct memory_locks *locks);
 
 /* Keep descriptors open until no lock is taken any more, in a process that outlives this one. If

@@ -38,8 +38,8 @@ struct probe_site {
     enum trap trap; /* as in struct probe_point */
 };
 
-/* Where a probe of the code at `address` goes: an offset in a file. The path leads to the file that
- * is mapped, whatever its name in the target's mount namespace or chroot, and even if it was
+/* The place of a probe of the code at `address`: an offset in a file. The path leads to the file
+ * that is mapped, whatever its name in the target's mount namespace or chroot, and even if it was
  * deleted since. The path is valid as long as `mappings` lives. */
 struct probe_point {
     char path[32];
@@ -47,9 +47,9 @@ struct probe_point {
     enum trap trap; /* how the kernel gets past its instruction; TRAP_STEPPED if it is unknown */
 };
 
-/* Find the point for the function with its first instruction at `address`. It is where a probe of
- * the entry is cheapest and its program still finds what it needs: all of the call, or what `needs`
- * says. ERROR_FAILED if no file is mapped as code at `address`. */
+/* Find the point for the function with its first instruction at `address`. It is the cheapest place
+ * near the entry at which the program still finds what it needs: the whole call, or the parts in
+ * `needs`. ERROR_FAILED if no file is mapped as code at `address`. */
 int probe_link_point(struct mappings *mappings, uint64_t address, struct probe_point *point,
                      struct error *error);
 int probe_link_point_for(struct mappings *mappings, uint64_t address,
@@ -69,8 +69,8 @@ void probe_link_prepare(struct bpf_program *program, enum probe_way way);
 struct probe_links;
 
 /* Attach all sites in `pid`, or none. A process that can be left behind reads their code first
- * (capture/probe_link.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms
- * (Linux 6.18), with 0.1 ms of CPU time. ERROR_NO_PROCESS if the target is gone. */
+ * (capture/probe_link.h). It waits mostly for the kernel's RCU: measured 6 to 14 ms (Linux 6.18),
+ * with 0.1 ms of CPU time. ERROR_NO_PROCESS if the target has ended. */
 struct probe_links *probe_link_attach(enum probe_way way, pid_t pid, const struct probe_site *sites,
                                       int count, struct error *error);
 
@@ -82,7 +82,7 @@ int *probe_links_fds(const struct probe_links *links, int *ret_count);
 
 /* Detach. Waits until the kernel has seen the last program end: 40 ms, at times a second. With
  * PROBE_MULTI the traps are gone early in this call (0.1 to 10 ms), with PROBE_PERF at its end.
- * Never fails, even if the target is gone. NULL is allowed. Return the CPU time that it took, in
+ * Never fails, even if the target has ended. NULL is allowed. Return the CPU time that it took, in
  * ns; the clock of the calling thread does not include it. */
 uint64_t probe_link_detach(struct probe_links *links);
 
@@ -101,7 +101,7 @@ uint64_t probe_link_detach(struct probe_links *links);
 struct elf_file;
 struct parser;
 
-/* What a program reads of a call. */
+/* The parts of a call that a program reads. */
 struct probe_needs {
     unsigned int arguments; /* arguments in registers, from the first, up to 6 */
     bool stack;             /* the return address at the stack pointer, or what lies behind it: all
@@ -109,8 +109,8 @@ struct probe_needs {
     bool no_nop5;           /* the place must not be a nop of five bytes (capture/probe_safety.h) */
 };
 
-/* The offset of that place in a function of `size` bytes, which `parser` decodes; 0 if only the
- * entry will do. The place is a nop of five bytes only at the entry. */
+/* Return the offset of that place in a function of `size` bytes, which `parser` decodes; 0 if there
+ * is none but the entry. A nop of five bytes is such a place only at the entry. */
 size_t probe_place(struct parser *parser, const uint8_t *code, size_t size,
                    const struct probe_needs *needs);
 
@@ -121,11 +121,11 @@ uint64_t probe_place_of(struct elf_file *file, uint64_t address, const struct pr
 /* ---- probe_pages.c ---- */
 
 /*
- * Makes the kernel read the code that it is to probe.
+ * Makes the kernel read the code before it attaches probes there.
  *
  * If the kernel has to read it while it attaches (copy_insn() in kernel/events/uprobes.c), ext4 of
- * Linux 6.18 warns in the kernel's log about a lock that is not held. If it has to wait for a
- * server of files then, no process of the host can fork meanwhile (register_for_each_vma()).
+ * Linux 6.18 warns in the kernel's log about a lock that is not held. If it has to wait for a file
+ * server then, no process of the host can fork meanwhile (register_for_each_vma()).
  */
 
 struct probe_site;

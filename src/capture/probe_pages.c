@@ -43,7 +43,7 @@ static void read_pages(void *work)
     close(fd);
 }
 
-/* What is to be read of the file of the first site. */
+/* Return the pages to read of the first site's file. */
 static struct page_reading *reading_of(const struct probe_site *sites, int count)
 {
     struct page_reading *reading =

@@ -278,8 +278,8 @@ void programs_set_traces(struct programs *programs, const struct vm *vm,
     bpf_map_update_elem(map, &pid, &target, BPF_EXIST);
 }
 
-/* Delete the times of the VM's processes: room for those of VMs that start. The map may have a
- * million entries, so they are read many at a time. */
+/* Delete the times of the VM's processes, to make room for other VMs. The map may have a million
+ * entries, so they are read many at a time. */
 static void forget_turns(const struct programs *programs, uint32_t pid)
 {
     const struct bpf_map *map = programs->skeleton->maps.turns;

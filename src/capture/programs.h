@@ -5,7 +5,7 @@
  *
  *   new ──> open ──> want... ──> load ──> { add_target, poll, remove_target }... ──> free
  *
- * All that is attached belongs to descriptors of this process: when it ends, in whatever way, the
+ * Everything attached belongs to descriptors of this process: when it ends, in whatever way, the
  * kernel removes the programs.
  */
 #pragma once
@@ -62,8 +62,9 @@ void programs_set_traces(struct programs *programs, const struct vm *vm,
 
 /* Forget a target that has ended. */
 void programs_remove_target(struct programs *programs, const struct vm *vm);
-/* Let the program find_memories look for the memory map of the process: for at most 1,024 at once.
- */
+/* Let the program find_memories search for the memory map of the process, for at most 1,024
+ * processes at once.
+ * */
 void programs_want_memory(struct programs *programs, pid_t pid);
 /* Return the address of that map in the kernel, 0 if it was not found, and forget the process. */
 uint64_t programs_take_memory(struct programs *programs, pid_t pid);
@@ -74,8 +75,8 @@ typedef void (*programs_each)(void *context, const void *data, size_t size);
 int programs_poll(struct programs *programs, int timeout_ms, programs_each each, void *context,
                   struct error *error);
 
-/* Take the pid of a process that has begun a program which may be a VM, as the last
- * programs_poll() has found it (start_watch.h). 0 if there is none left. */
+/* Take the pid of a process that has executed a program that may be a VM (start_watch.h), or 0 if
+ * there is none left. The last programs_poll() has found them. */
 pid_t programs_take_start(struct programs *programs);
 
 /* The number of samples dropped so far because the ring buffer was full. */
@@ -100,7 +101,7 @@ void programs_histogram(const struct programs *programs, uint32_t index,
 /* The descriptor of the ring buffer of alarms (struct wire_slot), which belongs to `programs`. */
 int programs_alarms_fd(const struct programs *programs);
 
-/* What the BPF programs counted since a moment. They count from when they were loaded. */
+/* Counts of the BPF programs since a moment. They count from when they were loaded. */
 
 /* Subtract what was counted before. */
 void programs_counts_since(struct wire_slot_counts *counts, const struct wire_slot_counts *before);

@@ -42,8 +42,8 @@ int sample_clock_period(const struct clock_event *event, uint32_t frequency, uin
  * With a period of 0 the event only counts. */
 int sample_clock_open(const struct clock_event *event, int cpu, uint64_t period);
 
-/* What sampling and probes take here, as a set of os/capabilities.h: Debian's kernels want
- * CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2. */
+/* The set of capabilities that sampling and probes need on this machine (os/capabilities.h):
+ * Debian's kernels want CAP_SYS_ADMIN where kernel.perf_event_paranoid is above 2. */
 uint64_t sample_clock_capabilities(void);
 
 /* Set the error of sample_clock_open() from errno. Return -1. */

@@ -23,12 +23,12 @@ struct sampler *sampler_new(struct programs *programs, const char *program,
                             const struct clock_event *clock, uint32_t frequency);
 void sampler_free(struct sampler *sampler);
 
-/* Find the period, and open the clock on each CPU. Errors are those of sample_clock_period(). */
+/* Find the period, and open the clock on each CPU. Errors are as of sample_clock_period(). */
 int sampler_start(struct sampler *sampler, struct error *error);
 void sampler_stop(struct sampler *sampler);
 
 /* Follow the CPUs that went offline or came online since the last call: their clocks end or begin.
- * The kernel ends the clock of a CPU that goes offline for good. */
+ * If a CPU goes offline, the kernel ends its clock for good. */
 void sampler_follow_cpus(struct sampler *sampler);
 
 /* Add a user; remove one. sampler_start() adds the first. The clock ticks while there is a user.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The options of this folder, and what it reports to its caller. */
+/* The options of this folder, and its reports to the caller. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ enum recorder_state {
     RECORDER_ENDS,  /* no progress follows */
 };
 
-/* What the user must know. Processes that write a segment call the functions too. */
+/* Reports to the user. Processes that write a segment call the functions too. */
 struct rotation_reports {
     void *context; /* for the functions but `warn` */
     warn_function warn;
@@ -48,7 +48,7 @@ struct recorder_options {
     const struct rotation_reports *reports;
 };
 
-/* What is written of each segment. */
+/* The files of each segment. */
 struct segment_files {
     const char *recording; /* NULL: none requested */
     const struct output_request *requests;

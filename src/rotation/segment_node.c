@@ -10,7 +10,7 @@
 enum {
     HASH_LENGTH = 8,
     /* Bytes of NODE. A file name has at most 255: the time, a long event, the longest suffix and
-     * that of a temporary file must fit. */
+     * the suffix of a temporary file must fit. */
     NODE_MAX = 80,
 };
 

@@ -23,8 +23,8 @@
 #include "util/folder.h"
 #include "util/memory_limit.h"
 
-/* Close all other descriptors but those of the folders. Those of probes must not outlive the
- * process that opened them. `log_file`: as in struct rotation_reports. */
+/* Close all other descriptors, apart from those of the folders. Descriptors of probes must not
+ * outlive the process that opened them. `log_file`: as in struct rotation_reports. */
 static void keep_only(const struct segment_source *source, int log_file)
 {
     size_t count = source->count;
@@ -65,7 +65,8 @@ static int publish(const struct segment_context *context, const char *temporary,
     return 0;
 }
 
-/* Report what was written, except the statistics, and what is empty. Return the exit code. */
+/* Report the written outputs, except the statistics, and those that are empty. Return the exit
+ * code. */
 static int report_outputs(const struct rotation_reports *reports,
                           const struct output_result *result, const char *statistics)
 {
@@ -248,7 +249,7 @@ static void clean_remote(void *data)
                                  segment->source->time);
 }
 
-/* Remove what is old, and what killed processes have left. */
+/* Remove old segments, and files that killed processes have left. */
 static void clean(struct writing *segment)
 {
     const struct segment_context *context = segment->context;

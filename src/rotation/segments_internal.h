@@ -50,7 +50,7 @@ void segment_names_remove_temporary(const struct segment_names *names, struct se
 char *segment_names_temporary(const struct segment_names *names, struct segment_time time);
 /* NULL if no recording is requested. */
 char *segment_names_recording(const struct segment_names *names, struct segment_time time);
-/* Of files->requests[index]. */
+/* The name of the output files->requests[index]. */
 char *segment_names_output(const struct segment_names *names, size_t index,
                            struct segment_time time);
 /* NULL if no statistics are requested. */
@@ -79,8 +79,8 @@ const char *segment_names_remote(const struct segment_names *names);
 
 /*
  * The recordings that are kept elsewhere because their outputs failed. --keep limits them as it
- * limits segments: a file server that is silent for a day fills no local disk. The list is shared
- * with the processes that write segments, of which one runs at a time.
+ * limits segments: a file server that is silent for a day fills no local disk. The list is in
+ * memory that the processes that write segments share; one of them runs at a time.
  */
 
 struct kept_copies;
@@ -96,7 +96,7 @@ void kept_copies_add(struct kept_copies *copies, const char *path);
 
 /* The recording of a segment, until its outputs are written. */
 
-/* What all segments have in common. */
+/* Common to all segments. */
 struct segment_context {
     const struct segment_files *files;
     const struct rotation_reports *reports;
@@ -121,13 +121,12 @@ struct segment_source *segment_source_new(struct segment_time time, const int *f
 /* Close the descriptors. `source` may be NULL. */
 void segment_source_free(struct segment_source *source);
 
-/* Return a descriptor that reads the segment, which is joined first if it is in pieces; -1 with
- * error. */
+/* Join the segment if it is in pieces. Return a descriptor that reads it; -1 with error. */
 int segment_source_open(const struct segment_context *context, const struct segment_source *source,
                         struct error *error);
 
-/* Report where the recording of a segment is that could not be written, which `fd` reads: under one
- * of the names that it should have, or under a new name elsewhere. */
+/* Report where the recording of a failed segment is: under one of its intended names, or under a
+ * new name elsewhere. `fd` reads it. */
 void segment_source_keep_as(const struct segment_context *context,
                             const struct segment_source *source, int fd);
 

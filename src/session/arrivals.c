@@ -10,8 +10,8 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* A process that was looked at, with the executable that it had then: a shell can become a VM, and
- * a VM another VM. */
+/* A process that was examined, with its executable at that time: a shell can become a VM, and a VM
+ * can become another VM. */
 struct seen {
     pid_t pid;
     struct executable executable;
@@ -42,8 +42,8 @@ enum {
 };
 
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as long.
- * What the kernel reports need not be looked for: but it knows only programs whose names begin as
- * those of VMs do. */
+ * If the kernel reports new VMs, looks may be rarer; some are still needed, because it reports only
+ * programs with the usual names of VMs. */
 enum { PAUSE = 200, PAUSE_IF_REPORTED = 2000 };
 
 /* In a second, at most this many processes are looked at because they have begun a program: any
@@ -72,8 +72,8 @@ static struct seen *find(const struct arrivals *arrivals, pid_t pid)
     return bsearch(&pid, arrivals->seen, arrivals->count, sizeof(*arrivals->seen), compare);
 }
 
-/* True if a process is the one that was looked at before. Of programs that are no VMs, which most
- * are, only the executable is compared. */
+/* True if a process is the one that was seen before. Most programs are not VMs: only their
+ * executables are compared. */
 static bool is_same(const struct seen *before, const struct seen *now)
 {
     return before && before->executable.device == now->executable.device &&
@@ -102,7 +102,7 @@ static bool look_at(const struct arrivals *arrivals, pid_t pid, struct seen *now
     return true;
 }
 
-/* Look at all processes. Those that have ended are forgotten. */
+/* Look at all processes, and forget those that have ended. */
 static void look(struct arrivals *arrivals)
 {
     struct error ignored; /* without /proc no VM arrives */

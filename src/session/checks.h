@@ -12,7 +12,7 @@
 
 /* Checks that load BPF programs, sample, and attach probes to functions of our own. */
 
-/* What the checks of VMs need to know. */
+/* The results of machine checks that the checks of VMs need. */
 struct probing {
     bool works;         /* probes can be attached */
     enum probe_way way; /* the best one that works */

@@ -14,7 +14,7 @@
 #include "os/user.h"
 #include "util/log.h"
 
-/* What the child reports if it can't become the command. */
+/* The child's report if it can't become the command. */
 struct failure {
     bool of_user; /* it can't become the user */
     int code;     /* errno */

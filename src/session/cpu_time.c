@@ -22,8 +22,8 @@ enum {
  * is the scale seen so far, averaged with FIRST_NS (ns) at a scale of 1. */
 static const double VARY = 1.4, FIRST_NS = 2e8;
 
-/* What samples may get before the kernel has accounted it, ns: there may be no later window in
- * which others get less. */
+/* The time that samples may get before the kernel has accounted it, in ns. It is small, because
+ * there may be no later window that corrects it. */
 static const double ADVANCE_NS = 5e5;
 
 struct vm_cpu_time {
@@ -50,7 +50,7 @@ struct cpu_time {
     struct recording_totals totals; /* of the segment */
 };
 
-/* Add the CPU time that the kernel has accounted since the last call to what is due. */
+/* Add the CPU time of the kernel's account since the last call to the time that is due. */
 static void account(struct vm_cpu_time *own)
 {
     uint64_t now;

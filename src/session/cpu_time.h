@@ -21,8 +21,7 @@
 struct cpu_time;
 struct vm_cpu_time;
 
-/* `period` is that of the clock, in its own unit. `frequency` is that of the clock on a busy
- * CPU. */
+/* `period` is the clock's, in its own unit. `frequency` is the clock's on a busy CPU. */
 struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency);
 void cpu_time_free(struct cpu_time *cpu_time);
 
@@ -47,8 +46,8 @@ uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own);
 /* Sampling has stopped: CPU time that is accounted later does not count. */
 void vm_cpu_time_stop(struct vm_cpu_time *own);
 
-/* Sampling has stopped at an unknown time before: samples that are not scaled yet keep their bases,
- * because the kernel's account has CPU time that they do not stand for. */
+/* Sampling has stopped at an unknown time before. Samples that are not scaled yet keep their bases,
+ * because the kernel's account contains CPU time after that. */
 void vm_cpu_time_interrupt(struct vm_cpu_time *own);
 
 /* Set the CPU totals, and add the bases of each thread to its thread_time.sampled_ns. Both are

@@ -100,7 +100,7 @@ static struct metered_counts read_counts(const struct event_meter *meter,
     return counts;
 }
 
-/* Return the sum of the counts of earlier segments and those of this one. */
+/* Return the sum of the counts of earlier segments and of this one. */
 static struct metered_counts add(const struct metered_counts *before,
                                  const struct metered_counts *now)
 {

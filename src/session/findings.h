@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What checks of the machine and of VMs have found, for `beamflame doctor`. */
+/* The findings of the checks of the machine and of VMs, for `beamflame doctor`. */
 #pragma once
 
 #include <stddef.h>
@@ -39,8 +39,8 @@ void findings_missing(struct findings *findings, const char *check, enum error_c
                       const char *advice, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* The code of the worst finding, which is the highest: a process that is no VM is 3, a missing
- * permission 4, a kernel or VM that is not supported 5. */
+/* The highest code of a finding: 3 for a process that is not a VM, 4 for a missing permission, 5
+ * for a kernel or VM that is not supported. */
 enum error_code findings_worst(const struct findings *findings);
 
 /* "ok", "warning", "missing". */

@@ -22,7 +22,7 @@
 
 enum { DEFAULT_HZ = 99 };
 
-/* Who runs this program on which kernel. */
+/* The kernel, and the user and rights of this program. */
 struct machine {
     struct utsname name;
     unsigned int release; /* 0: unknown */

@@ -125,8 +125,8 @@ void membership_prepare(struct session *session)
 /* ---- leaving ---- */
 
 /* Note that a VM has ended or holds back memory, and warn: the recording shows the VM only up to
- * that moment. There is no warning if the end is expected: that of a command that was started, of a
- * VM that joined, and of any VM if VMs may come and go. */
+ * that moment. There is no warning if the end is expected: the VM is a command that beamflame
+ * started, the VM has joined later, or VMs may come and go. */
 static void note_end(const struct session *session, const struct target *target)
 {
     if (target->vm->memory->is_held) {

@@ -251,7 +251,7 @@ static void read_ports(struct node_meter *meter)
     of[NUMBER_BUSY_DISTRIBUTION_PORTS] = sums.busy_distribution;
 }
 
-/* Read what changes only while the VM runs. */
+/* Take the readings that change only while the VM runs. */
 static void read_vm(const struct target *target, const struct segment *segment)
 {
     struct node_meter *meter = target->meter;

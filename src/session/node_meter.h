@@ -2,14 +2,14 @@
 /*
  * Reads the numbers of a VM for its operators while it is recorded (node_numbers.h).
  *
- * A few words of memory are read every second. What takes longer (allocators, tables, ports, the
- * queues of all processes) is read every ten seconds. With many VMs, readings are less frequent:
- * quick readings of all VMs together take at most 0.1 % of a CPU, slow ones 0.3 %.
+ * A few words of memory are read every second. Slow readings (allocators, tables, ports, the queues
+ * of all processes) are taken every ten seconds. With many VMs, readings are less frequent: quick
+ * readings of all VMs together take at most 0.1 % of a CPU, slow ones 0.3 %.
  *
  * CPU samples show which threads and states used the VM's CPU time: the kernel's account of each
- * second is divided in proportion to the times that its samples stand for. Counts of events are
- * estimates where windows cover a part of the time. A later estimate may be lower than an earlier
- * one; a number that counts then keeps its value.
+ * second is divided in proportion to the times of its samples. Counts of events are estimates where
+ * windows cover a part of the time. A later estimate may be lower than an earlier one; a number
+ * that counts then keeps its value.
  */
 #pragma once
 
@@ -28,10 +28,10 @@ void node_meter_free(struct node_meter *meter);
 void node_meter_cpu_sample(struct node_meter *meter, const struct profile *profile,
                            const struct sample *sample, uint64_t ns);
 
-/* Count what the events of a target have counted in its segment, which ends now. */
+/* Add the counts of the target's events in the segment that ends now. */
 void node_meter_end_segment(const struct target *target);
 
-/* Read what is due of all targets that have not ended. */
+/* Take the readings that are due, of all targets that have not ended. */
 void node_meters_step(const struct targets *targets, const struct segment *segment);
 
 /* The newest numbers. Valid until the next step. */

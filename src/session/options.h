@@ -33,10 +33,10 @@ struct top_option {
  * -1 with ERROR_USAGE. */
 int session_options_parse_top(char *text, struct top_option *top, struct error *error);
 
-/* Prints a warning for the user; the arguments are those of printf. */
+/* Prints a warning for the user; the arguments are as of printf(). */
 typedef void (*warn_function)(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Which VMs. With neither pids, `all` nor `command`: the only VM of the host. */
+/* The VMs to profile. With neither pids, `all` nor `command`: the only VM of the host. */
 struct target_options {
     pid_t *pids;
     size_t pid_count, pid_room;

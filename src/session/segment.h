@@ -27,17 +27,17 @@ struct segment {
     uint64_t lost_before, cpu_ns_before; /* counts of all segments before */
 };
 
-/* `before` is the segment that this one follows, which must be finished: this one begins at its
- * end. NULL: it begins at `begin` if the caller sets it, else when it is opened. */
+/* `before` is a finished segment: the new one begins at its end. NULL: the new one begins at
+ * `begin` if the caller sets it, else when it is opened. */
 struct segment *segment_new(const struct session_options *options, const struct segment *before);
 void segment_free(struct segment *segment);
 
 /* Begin a recording in `fd`; takes ownership, also on failure. The start times in its header are
- * those of the segment, not those of *header. */
+ * the segment's, not *header's. */
 int segment_open(struct segment *segment, int fd, const struct recording_header *header,
                  struct error *error);
 
-/* Append a sample. A sample from before the segment began, whose scale was not known until now,
+/* Append a sample. The scale of a sample may become known only in the next segment; such a sample
  * gets the time at which the segment began. */
 int segment_append(struct segment *segment, const struct sample *sample, struct error *error);
 

@@ -116,9 +116,9 @@ struct session {
     const struct session_options *options;
     struct targets *targets;
     uint32_t room;              /* targets that there can be at once */
-    bool is_full;               /* it was reported that there is no more room */
+    bool is_full;               /* the lack of room was reported */
     pid_t ended;                /* the last target that has ended and was not taken; 0: none */
-    struct arrivals *arrivals;  /* NULL: VMs that start later are not looked for */
+    struct arrivals *arrivals;  /* NULL: no search for VMs that start later */
     struct start_watch *starts; /* NULL: the same */
     const char *command_line;
     struct kernel_symbols *kernel;

@@ -24,7 +24,7 @@ enum target_reader {
     READERS
 };
 
-/* What shows that a target has run, up to a moment. */
+/* What a target had done at a moment: a change shows that it has run since. */
 struct target_activity {
     uint64_t cpu_ns, samples;
 };

@@ -14,7 +14,7 @@ struct target_rule {
     bool profile;
 };
 
-/* What is known of a VM. */
+/* The names of a VM. */
 struct target_names {
     const char *node, *container, *container_id, *name_space, *pod;
 };

@@ -125,8 +125,8 @@ uint32_t targets_room(const struct targets *targets)
     return room > targets->room_least ? room : targets->room_least;
 }
 
-/* The pids of all VMs that are visible, which the caller frees. NULL with error. `*refused`: how
- * many OS processes may not be read, and may be VMs. */
+/* Return the pids of all visible VMs; the caller frees them. NULL with error. `*refused` is the
+ * number of OS processes that this program may not read and that could be VMs. */
 static pid_t *find_beams(const struct targets *targets, size_t *count, size_t *refused,
                          struct error *error)
 {

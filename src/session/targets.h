@@ -57,16 +57,17 @@ struct targets {
     pid_t child;             /* the command that was started, 0 if none */
 };
 
-/* Open the requested VMs: the pids, every VM, that of the command, or the only one of the host.
- * Return 0, or -1 with error: ERROR_INTERRUPTED after a signal (util/stop.h). */
+/* Open the requested VMs: the pids, every VM, the command's VM, or the only one of the host. Return
+ * 0, or -1 with error: ERROR_INTERRUPTED after a signal (util/stop.h). */
 int targets_open(const struct target_options *options, struct targets *targets,
                  struct error *error);
 
 /* Add a VM, which belongs to the new target from now on. */
 struct target *targets_adopt(struct targets *targets, struct vm *vm);
 
-/* Return the target with this pid: one that runs before one that has ended. NULL if there is none.
- */
+/* Return the target with this pid, or NULL. A target that runs is preferred to one that has
+ * ended.
+ * */
 struct target *targets_find(const struct targets *targets, pid_t pid);
 
 /* Free a target, and remove it from the list. */
@@ -88,8 +89,8 @@ size_t targets_find_rule(const struct target_rule *rules, size_t count, const st
 bool targets_exclude(struct targets *targets, struct vm *vm);
 
 /* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
- * one. A VM that is not supported is skipped with a warning, one that has ended without. Return
- * true if it was skipped; other errors skip none. */
+ * one. Warn if the VM is not supported; do not warn if it has ended. No other error skips a VM.
+ * Return true if it was skipped. */
 bool targets_leave_out(struct targets *targets, size_t index, const struct error *error);
 
 /* Free the targets. A command that was started continues to run. */
@@ -104,7 +105,7 @@ void targets_close(struct targets *targets);
  *
  * The command runs as `user`; NULL: as the user who became root by sudo to start beamflame, else as
  * the user of beamflame. A command of another user than root has no capabilities. Its signals have
- * their default actions, but SIGHUP stays ignored if it is (nohup). Of the descriptors it gets 0, 1
- * and 2.
+ * their default actions, but SIGHUP stays ignored if it is (nohup). It gets descriptors 0, 1 and 2
+ * only.
  */
 pid_t command_start(char **command, const char *user, struct error *error);

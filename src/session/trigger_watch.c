@@ -22,7 +22,7 @@ enum {
     SAMPLES_LEAST = 50, /* needed to compute a share */
 };
 
-/* What a check found for a trigger. */
+/* The result of a check for a trigger. */
 struct found {
     bool known;
     double value;

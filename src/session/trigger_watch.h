@@ -58,7 +58,7 @@ int trigger_watch_add(struct target *target, const struct session_options *optio
 /* True if a trigger needs CPU samples. */
 bool trigger_watch_need_cpu_samples(const struct session_options *options);
 
-/* Check the triggers, as trigger_watch_look() does. Return true if one fires, with its text in
- * *fired, which replaces the text that was there. */
+/* Check the triggers, as trigger_watch_look() does. Return true if one fires, and replace the text
+ * in *fired by its text. */
 bool trigger_watch_look_all(const struct targets *targets, bool may_fire,
                             const struct profile *profile, struct buffer *fired);

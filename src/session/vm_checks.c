@@ -22,7 +22,7 @@
 #include "session/findings.h"
 #include "util/buffer.h"
 
-/* Checks that the code of a VM equals its files, but for probes that are attached now. */
+/* Checks that the code of a VM equals its files, apart from probes that are attached now. */
 
 enum { SHOWN = 16 }; /* changes that are listed */
 

@@ -86,8 +86,8 @@ static int begin_top(struct wall *wall, struct error *error)
                              : 0;
 }
 
-/* The time of the first sweep, at most an interval after the start. Those of VMs that started at
- * any time fall together, so that one step does several: each step costs time for all VMs. */
+/* The time of the first sweep, at most an interval after the start. All VMs sweep at the same
+ * times, whenever each of them started, because each step costs time for all VMs. */
 static uint64_t first_sweep(uint64_t started, uint64_t interval)
 {
     uint64_t grid = interval < TOGETHER_NS ? interval : TOGETHER_NS;
@@ -167,8 +167,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
         .flags = SAMPLE_ERLANG,
     };
 
-    /* The metrics are those of the sweep, as for all other processes. Those of a CPU sample, which
-     * may be later, could seem to go back at the next sweep. */
+    /* The metrics are read by the sweep, as for all other processes. A CPU sample may be later: its
+     * metrics could seem to go back at the next sweep. */
     process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
     wall->pending =
         xgrow(wall->pending, &wall->pending_room, wall->pending_count, sizeof(*wall->pending));
@@ -338,7 +338,7 @@ static void count_missed(struct wall *wall, uint64_t interval)
     wall->next += missed * interval;
 }
 
-/* Give the samples of a sweep their weight. Those of processes that run are pending, from `first`
+/* Give the samples of a sweep their weight. Samples of running processes are pending, from `first`
  * on. */
 static void weigh(struct wall *wall, size_t first, uint64_t weight)
 {
@@ -353,8 +353,8 @@ static void weigh(struct wall *wall, size_t first, uint64_t weight)
     }
 }
 
-/* End a sweep over a part of `processes`, or over all: 0. What a sweep has read stands for the time
- * since the sweep before it. If it has read nothing, the next sweep stands for that time too. */
+/* End a sweep over a part of `processes`, or over all: 0. The samples of a sweep stand for the time
+ * since the sweep before. If there are none, the next sweep stands for that time too. */
 static void end_sweep(struct wall *wall, uint64_t processes, size_t first_pending)
 {
     const struct sweep_counts *counts = &wall->last.counts;

@@ -38,8 +38,8 @@ void wall_free(struct wall *wall);
 /* Return the ns from `now` (CLOCK_MONOTONIC) until the next sweep is due. */
 uint64_t wall_due(const struct wall *wall, uint64_t now);
 
-/* Sweep, if a sweep is due; repeat the last sweep if the target, which is that VM, has rested
- * since. Append the samples whose stacks are known by now, and count them in the totals of
+/* Sweep, if a sweep is due; repeat the last sweep if the target has rested since. `target` is the
+ * VM of `wall`. Append the samples whose stacks are known now, and count them in the totals of
  * `segment`. A VM that has ended gives no samples. */
 int wall_step(struct wall *wall, struct target *target, uint64_t now, struct segment *segment,
               struct error *error);
@@ -75,7 +75,7 @@ void wall_add_summary(const struct wall *wall, struct event_summary *summary,
 int walls_add(struct target *target, const struct session_options *options,
               const struct segment *segment, struct error *error);
 
-/* Run the sweeps that are due, and append the samples whose stacks are known by now. */
+/* Run the sweeps that are due, and append the samples whose stacks are known now. */
 int walls_step(const struct targets *targets, struct segment *segment, struct error *error);
 
 /* Return `timeout_ms`, or less if a sweep is due before. */
@@ -95,7 +95,7 @@ void walls_begin(const struct targets *targets, const struct segment *before,
 
 /*
  * How many processes sweeps have read, of how many. A sweep that reads some processes is a sample
- * without replacement: what it has read stands for all processes that there were at its moment.
+ * without replacement: these stand for all processes of that moment.
  */
 
 /* Of several sweeps. All zero is empty. */
@@ -105,7 +105,7 @@ struct wall_population {
     double squares;     /* variance of the time of all processes, ns squared */
 };
 
-/* Return the ns that each process stands for that a sweep has read (at least 1), if the sweep
+/* Return the ns that each of the `read` processes of a sweep stands for, at least 1. The sweep
  * stands for `time` of all `processes`. */
 uint64_t wall_population_weight(uint64_t time, uint64_t read, uint64_t processes);
 
@@ -123,8 +123,8 @@ double wall_population_error(const struct wall_population *population);
 /* ---- wall_resting.c ---- */
 
 /*
- * The samples of processes at rest, for later sweeps. A process that has not run, and that has got
- * no signal, has the same struct, byte by byte, and so the same stack and metrics.
+ * The samples of processes at rest, for later sweeps. If a process has not run and got no signal,
+ * no byte of its struct has changed, and neither have its stack and its metrics.
  */
 
 struct wall_resting;
