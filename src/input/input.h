@@ -20,10 +20,10 @@ int input_file_open(const char *path, const char *directory, struct error *error
 int *input_files_open(const char *const *paths, size_t count, const char *directory,
                       struct error *error);
 
-/* Read what was opened as a recording. Takes over `fd`; -1 stays -1. The result is `fd` if the file
+/* Read an opened input as a recording. Takes over `fd`; -1 stays -1. The result is `fd` if the file
  * is a recording, else a descriptor of a recording that is made from it. That recording is an
- * unnamed file in `directory`, and so is the copy of an input that can be read only once. `path` is
- * for messages. -1 with error; for text the error names the line. */
+ * unnamed file in `directory`. An input that can be read only once is copied to another one. `path`
+ * is for messages. -1 with error; for text the error names the line. */
 int input_open(int fd, const char *path, const char *directory, struct error *error);
 
 /* The same for several files, joined according to `options` (recording/recording_join.h). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Readers of text formats, and what they share. */
+/* Readers of text formats, and their common parts. */
 #pragma once
 
 #include <stddef.h>

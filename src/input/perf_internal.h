@@ -32,7 +32,7 @@ struct perf_event_line {
     bool alone;       /* no stack follows: perf indents such lines */
 };
 
-/* Parse an event line. Returns NULL, or what is wrong with the line. */
+/* Parse an event line. Return NULL, or the fault of the line. */
 const char *perf_line_event(struct span line, struct perf_event_line *ret_event);
 
 struct perf_frame_line {

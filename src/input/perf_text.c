@@ -42,8 +42,8 @@ struct perf_text {
 
 /* ---- events ---- */
 
-/* True if the event is `cpu`. A file of beamflame has one event. If it has a frequency, no weight
- * and a name that is no event of beamflame, the name is that of the clock. */
+/* True if the event is `cpu`. A file of beamflame has one event. An event with a frequency, without
+ * a weight, and with a name that no event of beamflame has is named after its clock. */
 static bool is_cpu(const struct perf_text *perf, const struct seen_event *event)
 {
     return event == perf->seen->list && perf->header.own && !perf->header.weight.size &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A recording as output: samples, tables and counts are written again. If only some events are
- * selected, the new recording has tables of its own: nothing in it is of other events.
+ * selected, the new recording has tables of its own, without entries of other events.
  */
 #include "output/formats.h"
 

@@ -53,7 +53,7 @@ uint32_t code_table_location(struct code_table *table, const struct view_frame *
 }
 
 /* Frames are left out in steps, so that stacks of about the same depth share the frame that stands
- * for what is left out. */
+ * for the rest. */
 enum { ROOT_FRAMES = CODE_STACK_MAX / 2, LEFT_OUT_STEP = 256 };
 
 /* Return the number of frames to leave out. One frame stands for them. */

@@ -42,10 +42,9 @@ uint32_t code_table_location(struct code_table *table, const struct view_frame *
 
 enum { CODE_STACK_MAX = 1000 };
 
-/* Store the locations of a stack, leaf first. Return their number. `frames`: root first. Of a
- * deeper stack, frames in the middle are left out, and one that says how many stands for them:
- * Pyroscope cuts off the leaves of stacks deeper than CODE_STACK_MAX
- * (pkg/validation/validate.go:346, v2.2.0). */
+/* Store the locations of a stack, leaf first. Return their number. `frames`: root first. If there
+ * are more than CODE_STACK_MAX, one frame in the middle replaces as many as needed, and says how
+ * many: Pyroscope would cut off the leaves (pkg/validation/validate.go:346, v2.2.0). */
 size_t code_table_stack(struct code_table *table, const struct view_frame *frames, size_t count,
                         uint32_t locations[CODE_STACK_MAX]);
 

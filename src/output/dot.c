@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who sends to whom, or wakes whom, as source of graphviz: `dot -Tsvg x.dot`. The
- * values of an edge are also there as numbers, in attributes that graphviz does not know and
- * ignores:
+ * Which process sends to or wakes which, as source of graphviz: `dot -Tsvg x.dot`. The values of an
+ * edge are also there as numbers, in attributes that graphviz does not know and ignores:
  *
  *      "cart" -> "db" [label="1,234 messages...", "count"=1234, "words"=4936, ..., "samples"=34,
  *                      "plus_minus"=80];
  *
- * "plus_minus" is half of the 95 % interval of the value that is the width; it is left out if the
- * value is exact or the interval is not known.
+ * "plus_minus" is half of the 95 % interval of the value that sets the width of the edge. It is
+ * left out if the value is exact or the interval is unknown.
  */
 #include "output/formats.h"
 

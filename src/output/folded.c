@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Folded stacks, one line each: "root;...;leaf WEIGHT", as output/stack_lines.h sorts and escapes
- * them. In a comparison a line has two weights, as with flamegraph.pl and difffolded.pl: first that
- * of side 0, scaled, then that of side 1.
+ * them. In a comparison a line has two weights, as with flamegraph.pl and difffolded.pl: first the
+ * scaled weight of side 0, then the weight of side 1.
  *
  * Times in periods are rounded in the order of lines. Stacks that begin with the same frames are
  * neighbours there, so each frame of a flame graph has the right sum too. A line that rounds to 0

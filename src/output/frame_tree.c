@@ -35,7 +35,7 @@ void frame_tree_free(struct frame_tree *tree)
     free(tree->sorted);
 }
 
-/* Return how many frames, from the root, are those of the last added stack. */
+/* Return how many frames, from the root, equal the frames of the last added stack. */
 static size_t shared_depth(const struct frame_tree *tree, const struct view_frame *frames,
                            size_t count)
 {
@@ -85,7 +85,7 @@ static int compare_nodes(const void *a, const void *b, void *context)
 
 void frame_tree_finish(struct frame_tree *tree)
 {
-    /* The index of a child is higher than that of its parent. */
+    /* The index of a child is higher than its parent's. */
     for (uint32_t i = tree->count; i-- > 0;) {
         struct tree_node *node = &tree->nodes[i], *parent = &tree->nodes[node->parent];
 

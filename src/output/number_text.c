@@ -76,7 +76,7 @@ struct number_text number_text_amount(uint64_t amount, enum unit unit)
     return result;
 }
 
-/* The unit is that of the larger number. Of the smallest unit there are no parts. */
+/* The larger number chooses the unit. The smallest unit has no decimals. */
 static struct estimate_text scaled_estimate(uint64_t amount, double half,
                                             const struct unit_names *names)
 {

@@ -344,8 +344,8 @@ static int finish_format(struct output *output, const struct recording_totals *t
     return 0;
 }
 
-/* Complete one output. A file that was given may be a terminal or a pipe that is gone: its error
- * does not lose the others. */
+/* Complete one output. The caller's file may be a terminal or a pipe that is gone: its error does
+ * not lose the other outputs. */
 static int finish_one(struct outputs *outputs, struct output *output,
                       const struct recording_totals *totals, struct error *error)
 {

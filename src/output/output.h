@@ -33,9 +33,9 @@ struct output_settings {
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
 };
 
-/* Some of the rows of a format that writes groups of samples (output/protobuf/wire_types.h), for
- * profiles that would be too large for a service: rows `first` to `first + most - 1` of those that
- * have values, in the order in which they are written. */
+/* A part of a profile that would be too large for a service. It has rows `first` to `first + most -
+ * 1` of those with values, in the order in which they are written. A row is a group of samples
+ * (output/protobuf/wire_types.h). */
 struct output_piece {
     uint32_t first, most;
     uint32_t rows; /* set by the writer: how many there are in all */
@@ -113,8 +113,8 @@ const char *output_format_names(void);
 /* ".perf, .folded, .svg": the first suffix of each format that has one, in the same way. */
 const char *output_format_suffixes(void);
 
-/* Where to write: to `path` ("-" is standard output), or to `file` if that is not NULL, which stays
- * open. If `format` is NULL, the suffix of `path` selects the format. */
+/* Where to write: to `file` if it is not NULL, and leave it open; else to `path` ("-" is standard
+ * output). If `format` is NULL, the suffix of `path` selects the format. */
 struct output_request {
     const char *path;
     const struct output_format *format;
@@ -179,9 +179,9 @@ void idle_text(const struct output_source *source, const struct recording_totals
 
 /* ---- output_check.c ---- */
 
-/* What must hold of requests for outputs before they are written. Errors name the path. */
+/* Checks requests for outputs before outputs are written. Errors name the path. */
 
-/* The format of a request: the one that it names, or that of its path. NULL: neither. */
+/* The format that a request names, else the format of its path's suffix. NULL: neither. */
 const struct output_format *output_check_format(const struct output_request *request);
 
 /* Check that a request can write a file for each event: standard output, devices, pipes and open

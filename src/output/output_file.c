@@ -36,7 +36,7 @@ static int gzip_close(void *cookie)
     return EOF;
 }
 
-/* A FILE that writes gzip to `fd`, which it owns; NULL if out of memory. */
+/* Return a FILE that writes gzip to `fd` and owns `fd`; NULL if out of memory. */
 static FILE *gzip_fdopen(int fd)
 {
     gzFile gzip = gzdopen(fd, GZIP_MODE);
@@ -151,7 +151,8 @@ void output_file_release(struct output_file *output)
     *output = (struct output_file){.file = NULL};
 }
 
-/* A file name has at most 255 bytes: the longest suffix and that of a temporary file must fit. */
+/* A file name has at most 255 bytes: the longest suffix and the suffix of a temporary file must
+ * fit. */
 #define EVENT_MAX 100
 
 /* True if the name of a file can have the character of an event's name. */

@@ -111,7 +111,7 @@ static void flame_prof_line(struct flame_prof *flame_prof, FILE *file, const str
 #define CACHE_MAX (64u << 20)
 
 struct rendered {
-    uint32_t generation; /* valid if it is that of struct perf */
+    uint32_t generation; /* valid if it equals struct perf's */
     uint32_t size;
     size_t offset;
 };

@@ -39,8 +39,8 @@ static void join(struct row_cell *cell, const struct row_part *part)
     cell->part.chance += part->chance + common.chance;
 }
 
-/* Add a part to the last cell of its id, if that is of the same window; else it becomes a cell at
- * `*count`, for which there is room. */
+/* Add a part to the last cell of its id, if that cell has the same window. Else make it a cell at
+ * `*count`, where there is room. */
 static void put(struct row_cells *cells, size_t *count, uint32_t id, const struct row_part *part)
 {
     uint32_t last = cells->last[id];

@@ -5,11 +5,11 @@
  *
  * Event msg sees each message twice. Where it is sent, the peer is the receiver; the sample has the
  * count and the copied words. Where it is received, the peer is the sender; the sample has the
- * delay. With any other event the peer acts on the process, as the process that wakes it does.
+ * delay. With any other event the peer acts on the process: it wakes it, for example.
  *
- * While samples are added, processes are identified by pid, because names come late. A process that
- * was started with a fun has no name but the function at the root of its stack, and only its own
- * samples have that stack. At the end, processes with the same text are merged.
+ * While samples are added, processes are identified by pid, because names come late. The only name
+ * of a process that was started with a fun is the function at the root of its stack, and only its
+ * own samples have that stack. At the end, processes with the same text are merged.
  */
 #pragma once
 
@@ -58,9 +58,10 @@ struct traffic_edge *traffic_edges(struct traffic *traffic, enum traffic_names n
 
 /* ---- graph_sums.c ---- */
 
-/* How sure the edges and nodes of a graph of traffic are (profile/row_interval.h): by one value,
- * the number of samples and the interval of each edge, and of all that a node sends and receives.
- */
+/* How sure the edges and nodes of a graph of traffic are (profile/row_interval.h). For one
+ * value: the number of samples and the interval of each edge, of all edges from a node, and of
+ * all edges to it.
+ * */
 
 struct graph_sums {
     struct row_whole whole;
@@ -71,14 +72,14 @@ struct graph_sums {
     struct rows sent, received; /* by index in `nodes`, plus 1 */
 };
 
-/* What was added of one graph: the cells are by preliminary edge, as `ids` (traffic_edges()). */
+/* The samples of one graph, in cells by preliminary edge, like `ids` (traffic_edges()). */
 struct graph_parts {
     const struct row_whole *whole;
     const struct row_cells *cells;
     const uint32_t *ids;
 };
 
-/* The nodes are those of the first `shown` of all `count` edges. The caller sets the cover. */
+/* The nodes are the ends of the first `shown` of all `count` edges. The caller sets the cover. */
 void graph_sums_make(struct graph_sums *sums, const struct graph_parts *parts,
                      const struct traffic_edge *edges, size_t count, size_t shown);
 void graph_sums_free(struct graph_sums *sums);

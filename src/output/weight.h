@@ -78,8 +78,8 @@ static inline uint64_t sample_weight(const struct weight *weight, const struct s
     return count || !weight->period ? count : 1;
 }
 
-/* Rounds amounts to weights, one after the other. What rounding takes from one is given to the
- * next, so the weights of neighbours, and of all, add up to within 1 of what they stand for. */
+/* Rounds amounts to weights, one after the other. The next weight gets what rounding took from the
+ * last one, so the sum of neighbours, and of all, is within 1 of the exact sum. */
 struct weight_rounding {
     uint64_t amount, written;
 };
@@ -94,10 +94,9 @@ uint64_t weight_round(struct weight_rounding *rounding, const struct weight *wei
 struct number_text weight_text(const struct weight *weight, uint64_t sum);
 
 /* Resolve names that the user selected; each may be NULL. *ret_event is the event named `event`, or
- * whose time `value` is ("cpu", "wall"); 0 if neither is selected. Check that `value` is a weight
- * of this event (of all events for 0), and with `change` that it is a metric. Fails with
- * ERROR_USAGE, or with ERROR_NO_SAMPLES if only `value` names the event and the recording does not
- * have it. */
+ * the event whose time is `value` ("cpu", "wall"), or 0. Check that `value` is a weight of this
+ * event (of all events for 0). With `change`, check that it is a metric. Fails with ERROR_USAGE, or
+ * with ERROR_NO_SAMPLES if only `value` names the event and the recording does not have it. */
 int weight_select(const struct profile *profile, const char *event, const char *value, bool change,
                   event_id *ret_event, struct error *error);
 

@@ -18,7 +18,7 @@ enum dump_section { DUMP_PROCESSES, DUMP_TABLES, DUMP_PORTS, DUMP_MEMORY, DUMP_S
 /* A set of sections: 1 << enum dump_section each. */
 enum { DUMP_ALL = (1 << DUMP_SECTIONS) - 1 };
 
-/* What the VM has besides processes. */
+/* The sections besides processes. */
 enum { DUMP_NODE = DUMP_ALL & ~(1 << DUMP_PROCESSES) };
 
 /* Parse "processes,tables", of which each must be in `allowed`. Return 0, or -1 with ERROR_USAGE.
@@ -36,7 +36,7 @@ enum table_type { TABLE_SET, TABLE_ORDERED_SET, TABLE_BAG, TABLE_DUPLICATE_BAG }
 enum table_protection { TABLE_PRIVATE, TABLE_PROTECTED, TABLE_PUBLIC };
 enum table_concurrency { TABLE_CONCURRENCY_FALSE, TABLE_CONCURRENCY_TRUE, TABLE_CONCURRENCY_AUTO };
 
-/* What ets:info/1 says of a table. */
+/* The facts of ets:info/1 about a table. */
 struct table_facts {
     uint64_t objects, bytes; /* 0 unless is_counted */
     uint32_t keypos;
@@ -150,7 +150,7 @@ struct allocator {
                     * share a pool (+M<S>cp): then they can be in carriers of others */
 };
 
-/* Those that are enabled, in the VM's order. */
+/* The enabled allocators, in the VM's order. */
 struct allocators {
     struct allocator of[ALLOCATORS_MAX];
     size_t count;

@@ -17,8 +17,8 @@
 #include "util/cursor.h"
 
 enum {
-    EVENT_SPANS_MAX = 1 << 16, /* kept of an event, once settled */
-    EVENT_SPANS_ALL = 1 << 19, /* kept of all events, about: many events have fewer each */
+    EVENT_SPANS_MAX = 1 << 16, /* kept of an event, after event_spans_settle() */
+    EVENT_SPANS_ALL = 1 << 19, /* kept of all events together, about */
 };
 
 struct time_span {
@@ -51,8 +51,9 @@ void event_spans_add(struct event_spans *spans, event_id event, uint64_t start, 
 /* The list of an event; NULL if it is not known. */
 const struct spans *event_spans_get(const struct event_spans *spans, event_id event);
 
-/* Sort each list and unite the spans that touch. Of more than may be kept, neighbours become one
- * span with the length of both, so that the time that is covered stays right. */
+/* Sort each list and unite the spans that touch. If there are more spans than may be kept,
+ * neighbours become one span with the length of both, so that the sum of the lengths stays
+ * right. */
 void event_spans_settle(struct event_spans *spans);
 
 /* Add the lists of another recording. `events`: the new ids, by id - 1; an event with id 0 is left

@@ -60,7 +60,7 @@ struct event_summary {
     uint64_t span_ns, covered_ns;  /* all of the time; the part that was observed */
     uint64_t windows;              /* windows that sums are scaled up from; 0: not scaled */
     uint64_t cost_ns;              /* cost of the probes: hits, attaching, detaching */
-    uint64_t target_cpu_ns;        /* CPU time of the target meanwhile, with that of hits */
+    uint64_t target_cpu_ns;        /* CPU time of the target meanwhile, with the time of hits */
     uint64_t sums[EVENT_VALUES];   /* of the event's values */
     uint64_t errors[EVENT_VALUES]; /* standard errors; sum +- 1.96 errors is the 95 % interval */
     const struct event_histogram *histograms;

@@ -14,7 +14,7 @@ struct event_values {
     const char *shown; /* in help; NULL: the name */
 };
 
-/* The time is that of calls that return. */
+/* Only calls that return have a time. */
 #define CALL_VALUES                                                                                \
     {                                                                                              \
         [CALL_TIME] = {"time", UNIT_NS}, [CALL_COUNT] = {"count", UNIT_COUNT},                     \

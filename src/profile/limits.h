@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a file may make a reader hold and do. A few packed bytes can name millions of frames, so
- * each limit is a constant plus a multiple of the bytes of the file. A recorder stays far below:
- * it reads 65,536 words of a stack at most, and its bytes are 20 to 1,000 times what they name.
+ * Limits on the memory and work that a file may cause. A few packed bytes can name millions of
+ * frames, so each limit is a constant plus a multiple of the bytes of the file. A recorder stays
+ * far below: it reads 65,536 words of a stack at most, and its bytes are 20 to 1,000 times what
+ * they name.
  */
 #pragma once
 

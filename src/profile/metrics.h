@@ -40,7 +40,7 @@ enum unit metric_unit(enum metric metric);
 /* Set *metric to the metric with this name; false if there is none. */
 bool metric_find(const char *name, enum metric *metric);
 
-/* The name that flame_prof uses, mostly that of process_info/2 (flame_prof.erl, sample_p/3). */
+/* The name in flame_prof, mostly the key of process_info/2 (flame_prof.erl, sample_p/3). */
 const char *metric_flame_prof_name(enum metric metric); /* "bin_vheap_size" */
 
 /* The metrics of one process. A value that is not known is 0. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The states in which the threads of a VM spend their time, computed from CPU samples. The states
- * are those of the VM's own microstate accounting (msacc: erl_msacc.h,
+ * are as in the VM's own microstate accounting (msacc: erl_msacc.h,
  * erlang:statistics(microstate_accounting)), some of them split further.
  *
  *      msacc      here

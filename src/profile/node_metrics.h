@@ -38,7 +38,7 @@ enum {
     NODE_READINGS_MAX = 1 << 19 /* that are kept of a recording, about */
 };
 
-/* What a series is of. `of` and `id` are 0 for the whole VM. */
+/* The subject of a series. `of` and `id` are 0 for the whole VM. */
 struct node_series_key {
     target_id target;
     uint32_t metric; /* enum node_metric */

@@ -18,7 +18,7 @@ struct profile {
     stack_id left_out_stack;
 };
 
-/* What a full profile has in place of what it does not take. */
+/* A full profile stores this text in place of new entries. */
 #define LEFT_OUT "[left out: --max-memory]"
 
 enum {
@@ -125,7 +125,7 @@ bool profile_exceeds(const struct profile *profile, uint64_t memory)
            profile_size(profile) / 2 > memory / TABLES_SHARE;
 }
 
-/* Make the entries that stand for what is left out. */
+/* Make the entries that stand for all that is left out. */
 static void leave_out(struct profile *profile)
 {
     struct frame frame = {.kind = FRAME_MARK};
@@ -361,8 +361,8 @@ struct profile_counts profile_counts(const struct profile *profile)
 
 /* Names of the enums of profile.h, as they appear in outputs. */
 
-/* The names that the VM uses (erts_process_state2status(), erl_process.c 27.3.4.1:9205), and those
- * of STATUS_NONE, STATUS_IDLE and STATUS_BLOCKED, which only this program has. */
+/* The VM's names (erts_process_state2status(), erl_process.c 27.3.4.1:9205). STATUS_NONE,
+ * STATUS_IDLE and STATUS_BLOCKED are this program's own. */
 static const char *const status_names[] = {
     [STATUS_NONE] = "none",
     [STATUS_RUNNING] = "running",

@@ -101,7 +101,7 @@ struct process_entry {
     string_id application;  /* that the process belongs to, or 0 */
     process_id parent;      /* the process that spawned it; 0: none or unknown */
     ancestor_id ancestors;  /* the nearest ancestor; 0: none */
-    /* 1: the label is that of one of many short-lived processes, such as the address of a peer. It
+    /* 1: the label belongs to one of many short-lived processes, such as the address of a peer. It
      * is shown beside the pid, and does not name a group. */
     uint32_t label_is_detail;
 };
@@ -186,7 +186,7 @@ enum sample_flag {
     SAMPLE_TRUNCATED = 1 << 2, /* its stack was too deep to copy: the middle is missing */
     SAMPLE_NO_LEAF = 1 << 3,   /* frames on the leaf side are known to be missing */
     SAMPLE_NAMED = 1 << 4,     /* the root frames of its stack already name the process */
-    /* Its values are those of its own hit, which was sure to be taken: it stands for no other. */
+    /* Its hit was sure to be sampled, so its values are the hit's: it stands for no other hit. */
     SAMPLE_EXACT = 1 << 5,
     /* Growth or release of the metric that an output shows, if it shows changes. Not recorded. */
     SAMPLE_GROWTH = 1 << 6,
@@ -289,11 +289,10 @@ uint64_t profile_size(const struct profile *profile);
  * Let the program take `memory` bytes with the profile and the outputs made from it. A profile that
  * has reached its share is full: it takes no new stacks, processes and spans of traces. A new stack
  * becomes its leaf below the frame "[left out: --max-memory]". A new process becomes an entry of
- * that name, one for each initial call. What is in the tables already, is found as before.
+ * that name, one for each initial call. Entries that are in the tables already are found as before.
  *
- * A profile that is overfull takes no new strings either: all of them become that text, and frames,
- * modules and ancestors with new content become that frame, or none. So memory has a bound,
- * whatever the target shows.
+ * An overfull profile takes no new strings either: each becomes that text. New frames become that
+ * frame; new modules and ancestors become none. So memory has a bound, whatever the target does.
  */
 void profile_limit(struct profile *profile, uint64_t memory);
 /* Make the profile full now. */

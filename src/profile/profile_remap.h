@@ -28,5 +28,5 @@ process_id profile_remap_process(struct profile_remap *remap, process_id id);
 thread_id profile_remap_thread(struct profile_remap *remap, thread_id id);
 event_id profile_remap_event(struct profile_remap *remap, event_id id);
 
-/* Replace all ids of the sample by those in `to`, except that of its event. */
+/* Replace all ids of the sample, except the event's, by ids in `to`. */
 void profile_remap_sample(struct profile_remap *remap, struct sample *sample);

@@ -173,8 +173,8 @@ struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
 }
 
 /* The variance of the row's share of the whole, between windows and by chance, in the row's unit.
- * Of a selection, the variance of the sum, because its whole is not known; about its mean, if it
- * is known in how many windows the row was not seen. */
+ * For a selection it is the variance of the sum, because the whole is unknown. It is taken about
+ * the mean if the number of windows without the row is known. */
 static double variance(const struct row_sum *row, const struct row_whole *whole,
                        const struct row_cover *cover)
 {

@@ -4,12 +4,12 @@
  * processes. The probes of its event were attached in windows, or only some hits were sampled.
  *
  * The value of a row is the event's total times the row's share of the samples. Samples of one
- * window are alike, so a share is a ratio of sums over windows, and its variance is that of a ratio
- * of clusters (Cochran, Sampling Techniques, chapter 9). The variance is never less than that of
- * samples that are taken at random one by one. The error of the total, times the share, is added.
- * A small number of samples, or of windows in which the row was seen, is taken to be distributed
- * like Poisson's (util/confidence.h). Samples that stand only for themselves (SAMPLE_EXACT) have no
- * error.
+ * window are alike, so a share is a ratio of sums over windows, and its variance is the variance of
+ * a ratio of clusters (Cochran, Sampling Techniques, chapter 9). The variance is at least what
+ * samples have that are taken at random one by one. The error of the total, times the share, is
+ * added. Small numbers of samples, or of windows in which the row was seen, are assumed to follow a
+ * Poisson distribution (util/confidence.h). Samples that stand only for themselves (SAMPLE_EXACT)
+ * have no error.
  *
  * Samples are added in time order, as a recording has them: first to the whole, then to its rows.
  */
@@ -79,14 +79,14 @@ struct row_part row_interval_add_whole(struct row_whole *whole, const struct sam
 void row_interval_add(struct row_sum *row, const struct row_whole *whole,
                       const struct row_part *part);
 
-/* A row that contains two parts of one hit, from two places, counts them as two samples. Return the
- * part that corrects this, to be added to that row. */
+/* A row that contains two parts of one hit, from two places, counts the hit as two samples. Return
+ * a part that corrects this when it is added to that row. */
 struct row_part row_interval_in_common(const struct row_part *first, const struct row_part *second);
 
 /* What is known of the total of the whole. */
 struct row_cover {
     bool is_known;    /* else no row has an interval */
-    bool is_selected; /* samples were left out: the total is not that of the event */
+    bool is_selected; /* samples were left out: the total is not the event's */
     bool has_windows; /* else all of the time is covered */
     double unseen;    /* the share of the time that the windows do not cover */
     double unsampled; /* and the share of hits without a sample */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Totals of the values of events, by target, and what their samples add up to. Samples are taken of
- * some hits only, and their scales are known before the recording ends; the total is estimated from
- * all hits and all of the time. A reader multiplies the values of samples so that they add up to
- * the total in every output: those of the samples that are not SAMPLE_EXACT, which stand for
- * others. If there are none, or if the exact ones are more than the total, all of them.
+ * Totals of the values of events, by target, and the sums of their samples. Only some hits are
+ * sampled, and each sample gets its scale before the recording ends. The total is estimated from
+ * all hits and all of the time. So a reader multiplies the values of samples, so that they add up
+ * to the total in every output. It multiplies samples that stand for others, and not those that are
+ * SAMPLE_EXACT. If all samples are exact, or if the exact ones are more than the total, it
+ * multiplies all of them.
  */
 #pragma once
 

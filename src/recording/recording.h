@@ -20,7 +20,7 @@
 #include "profile/threads.h"
 #include "util/error.h"
 
-/* What is known when the recording starts. The writer borrows the strings for the call; in a
+/* Facts that are known when the recording starts. The writer borrows the strings for the call; in a
  * reader, the recording owns them. */
 struct recording_header {
     uint64_t start_realtime;  /* ns since 1970 */
@@ -35,14 +35,14 @@ struct recording_header {
     const char *trigger; /* why it was made: the trigger that fired; "" if none */
 };
 
-/* Of the selected samples of event wall, where graphs leave idle processes out: the samples and the
- * time of these, and the time of all. */
+/* Selected samples of event wall that graphs leave out because their processes are idle: their
+ * number and time, and the time of all selected samples. */
 struct recording_idle {
     uint64_t samples, idle_ns, wall_ns;
 };
 
-/* What is known when the recording ends. All counts are since the start. A recording that was cut
- * has the totals of the last flush. */
+/* Facts that are known when the recording ends. All counts are since the start. A recording that
+ * was cut has the totals of the last flush. */
 struct recording_totals {
     uint64_t end_monotonic;
     uint64_t samples;
@@ -99,14 +99,14 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
  * long that takes, while there is memory for them. UINT64_MAX: it holds none. */
 void recording_writer_wait_for(struct recording_writer *writer, uint64_t time);
 
-/* Write the summary of an event. It replaces the summary of that event that was written before.
- * Call it for each event before a flush and before the end. */
+/* Write the summary of an event, which replaces the event's last one. Call for each event before a
+ * flush and before the end. */
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
                           const struct event_summary *summary, struct error *error);
 
-/* Set the totals of an event's values in a target, which the samples of this event and target then
- * add up to when they are read (profile/value_scales.h). They replace those that were set before.
- * Written at each flush and at the end. */
+/* Set the totals of an event's values in a target. They replace the totals that were set before,
+ * and are written at each flush and at the end. A reader scales the samples of this event and
+ * target so that they add up to these totals (profile/value_scales.h). */
 void recording_put_values(struct recording_writer *writer, event_id event, target_id target,
                           const uint64_t totals[EVENT_VALUES]);
 

@@ -94,15 +94,15 @@ struct record_base {
     uint64_t address; /* of the previous frame */
     struct sample sample;
     struct intern processes; /* with metrics in this chunk */
-    struct metrics *metrics; /* by id in `processes` - 1: those of the process' newest sample */
+    struct metrics *metrics; /* by id in `processes` - 1: metrics of the process' newest sample */
     uint32_t metrics_room;
 };
 
 /* Reset the base. Call it for each chunk, and to free the base. */
 void record_base_reset(struct record_base *base);
 
-/* The metrics that those of the process' next sample are relative to, all zero at first. Valid
- * until the next call. */
+/* The base of the metrics in the process' next sample, all zero at first. Valid until the next
+ * call. */
 struct metrics *record_base_metrics(struct record_base *base, process_id process);
 
 /* Make `metrics` the newest ones of the process. A metric that it does not know keeps its last
@@ -161,7 +161,7 @@ struct join_header {
 };
 
 /* Combine `headers`: each text once, and the CPUs of each host once. Start, frequency and event are
- * those of `base`. */
+ * as in `base`. */
 void join_header_make(struct join_header *joined, const struct recording_header *const *headers,
                       size_t count, const struct recording_header *base);
 void join_header_free(struct join_header *joined);

@@ -42,8 +42,8 @@ struct join {
 
 /* ---- reading ---- */
 
-/* An event that a part could see all the time, and its recorder, get that time: other parts can
- * have spans of them. */
+/* Add spans for a part without spans: it saw the event, or was recording, all of its time. Other
+ * parts can have spans. */
 static void take_spans(struct join *join, const struct joined_recording *part)
 {
     const struct event_spans *spans = recording_get_spans(part->recording);

@@ -28,7 +28,7 @@ enum join_order {
 struct join_options {
     enum join_order order;
     uint64_t gap_ns;
-    const char *trigger; /* of the joined recording; NULL: those of the parts */
+    const char *trigger; /* of the joined recording; NULL: as in the parts */
     uint64_t *starts;    /* out: start of each part, ns in joined time; NULL: not needed */
 };
 

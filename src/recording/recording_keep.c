@@ -63,8 +63,8 @@ static int copy_to(int copy, int fd)
     return -1;
 }
 
-/* Give the recording a name in the directory: its own file if that has no other name and can get
- * one (O_TMPFILE, which needs no space), or a copy. Return 0, or -1 with errno. */
+/* Give the recording a name in the directory. Link its own file if it has no name and can get one
+ * (O_TMPFILE): that needs no space. Else copy it. Return 0, or -1 with errno. */
 static int name_it(int fd, int directory, const char *name)
 {
     char self[32];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Saves a recording that has no name, or whose name is gone. */
+/* Saves a recording without a name in a folder, or whose name was removed. */
 #pragma once
 
 #include <stdbool.h>

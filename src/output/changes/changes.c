@@ -25,8 +25,8 @@ struct changes {
     struct function_changes functions;
 };
 
-/* True if the weight of a sample is the number of samples that it stands for, which can be many if
- * the recording was read from folded stacks. */
+/* True if the weight of a sample is a number of samples. It can be many: a line of folded stacks is
+ * one sample. */
 static bool counts_samples(const struct weight *weight)
 {
     return !strcmp(weight->name, "samples");

@@ -11,13 +11,13 @@
 /*
  * The weight of functions on each side of a comparison, and the change that chance explains.
  *
- * Chance is that of the samples, as if each came by itself; or that of windows, if they differ more
- * than that (profile/row_interval.h). A side without samples of a function may have had some by the
- * rule of three: as many as a Poisson distribution allows of which none was seen, each with the
- * weight that one would have there.
+ * Samples vary by chance, as if each was taken independently. If windows vary more, their variance
+ * counts (profile/row_interval.h). A side without samples of a function may have missed some (the
+ * rule of three): as many as a Poisson distribution allows where none was seen, each with the usual
+ * weight of that side.
  *
- * Sides are compared by weight, and the error of each side's total is that of its weights too. Or
- * they are compared by share: the error of a total changes no share, but the second total is a
+ * Sides are compared by weight or by share. By weight, the error of each side's total is an error
+ * of its weights too. By share, the error of a total changes no share, but the second total is a
  * factor of the change.
  */
 
@@ -26,7 +26,7 @@ struct function_sums {
     double weight;
     double size;    /* the same without signs */
     double squares; /* of the samples' weights, summed: the variance of `weight` */
-    double shared;  /* what it lacks, because two samples are of one hit */
+    double shared;  /* the samples that it lacks, because two samples are of one hit */
     uint64_t samples;
 };
 
@@ -65,8 +65,8 @@ struct change_options {
     enum comparison_sort sort;
     bool by_share; /* `scale` makes the totals equal */
     struct row_cover covers[2];
-    /* How many hits a sample stands for: of the time, and of those that were seen. 0: this is not
-     * known; each sample weighs what all weigh on average. */
+    /* How many hits a sample stands for: of all hits of the time, and of the hits that were seen.
+     * 0: unknown; each sample then has the mean weight of all samples. */
     double represents[2];
 };
 

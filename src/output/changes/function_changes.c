@@ -149,8 +149,8 @@ static void add_cell(void *context, uint32_t stack, const struct row_part *part)
 
 /* ---- noise ---- */
 
-/* Half of the interval of a side's weight, as if each sample came by itself; of its share, times
- * the total, in `by_share`. */
+/* Half of the interval of a side's weight, as if each sample was taken independently. With
+ * `by_share`, half of the interval of its share, times the total. */
 static double half_by_chance(const struct function_sums *sums, const struct function_sums *all,
                              bool by_share)
 {
@@ -204,7 +204,7 @@ static double half_of_side(const struct function_changes *changes,
     return isnan(by_windows) ? INFINITY : fmax(half, by_windows);
 }
 
-/* The error of the second total, as a part of it. */
+/* The relative error of the second total. */
 static double error_of_total(const struct function_changes *changes,
                              const struct change_options *options)
 {

@@ -103,7 +103,7 @@ static void write_socket_row(FILE *file, const struct profile *profile,
     putc('\n', file);
 }
 
-/* Write the first rows of both lists, which are sorted, in the order of what is queued. */
+/* Merge the first rows of both sorted lists, and write them in the order of queued bytes. */
 static void write_rows(FILE *file, const struct profile *profile, const struct dump_ports *ports)
 {
     size_t port = 0, socket = 0;

@@ -28,7 +28,7 @@ static void write_table(FILE *file, const struct profile *profile, const struct 
     buffer_free(&owner);
 }
 
-/* Write the totals, and what is not in them. */
+/* Write the totals, and the tables that they lack. */
 static void write_totals(FILE *file, const struct dump_tables *tables)
 {
     uint64_t bytes = 0, uncounted = 0;

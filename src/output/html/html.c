@@ -11,8 +11,8 @@
  * #recording has the columns, one after the other. Each is in zlib's format; util/encode.h makes
  * the bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
  * numbers in LEB128: 7 bits a byte, low bits first. A number that can be negative ("signed" below)
- * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are those of profile/profile.h; tables begin
- * with id 1. "minus" below: the column has the difference.
+ * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are as in profile/profile.h; tables begin with
+ * id 1. "minus" below: the column has the difference.
  *
  *   frame.* process.* ancestor.* thread.*   signed, minus that of the previous entry
  *   process.same                            id minus that of the first entry of the same process

@@ -126,7 +126,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample,
                      struct error *error);
 
 /* Call after the last sample: add the columns that are stored process by process, and close all
- * columns that there are. */
+ * columns. */
 void html_samples_finish(struct html_samples *samples);
 
 /* ---- tables.c ---- */

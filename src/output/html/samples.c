@@ -47,8 +47,8 @@ void html_samples_free(struct html_samples *samples)
     free(samples->events);
 }
 
-/* Predict a value: that of the event's previous sample. But what a collection has reclaimed is the
- * heap before it minus the heap after it. */
+/* Predict a value: the value of the event's previous sample. A collection has reclaimed the
+ * difference of the heap before and after it. */
 static uint64_t likely_value(const struct html_samples *samples, const struct sample *sample,
                              uint32_t value)
 {

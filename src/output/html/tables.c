@@ -56,7 +56,7 @@ static uint32_t frame_module(const struct profile *profile, uint32_t id)
     return module ? profile_get_module(profile, module)->path : 0;
 }
 
-/* How far before a node its parent is: 1 if the parent was added right before it. */
+/* The distance from a node back to its parent: 1 if the parent was added right before the node. */
 static void add_distances(struct html_columns *columns, const struct profile *profile)
 {
     struct html_column *column = html_columns_add(columns, "stack.distance");
@@ -75,8 +75,8 @@ static void add_strings(struct html_columns *columns, const struct profile *prof
     html_column_close(column);
 }
 
-/* How far before an entry the first entry of the same process is. A process gets a new entry when
- * its name changes, but keeps its identity. */
+/* The distance from an entry back to the first entry of the same process. A process gets a new
+ * entry when its name changes, but keeps its identity. */
 static void add_same(struct html_columns *columns, const struct profile *profile)
 {
     struct html_process_key {

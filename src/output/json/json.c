@@ -23,7 +23,7 @@ static void put_ascii(FILE *file, unsigned char byte, bool in_script)
         fprintf(file, "\\u%04x", byte);
 }
 
-/* Bytes that are not UTF-8, and characters that are more than text, become U+FFFD: JSON is printed
+/* Bytes that are not UTF-8, and characters that control a terminal, become U+FFFD: JSON is printed
  * on terminals too. */
 static void put_string(const struct json *json, const char *text)
 {

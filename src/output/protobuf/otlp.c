@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The profiles of OpenTelemetry (proto/opentelemetry): a ProfilesData, whose bytes are also those
- * of the ExportProfilesServiceRequest that its services take. It has a resource for each VM with
- * samples. A resource has a profile for each weight of the event with values, the selected weight
- * first. Each profile has a type of its own, which receivers make a series of.
+ * The profiles of OpenTelemetry (proto/opentelemetry): a ProfilesData. An
+ * ExportProfilesServiceRequest, which services take, has the same bytes. A ProfilesData has a
+ * resource for each VM with samples. A resource has a profile for each weight of the event with
+ * values, the selected weight first. Each profile has a type of its own; receivers make a series of
+ * each type.
  */
 #include "output/formats.h"
 

@@ -15,7 +15,7 @@ struct attributes {
     OTLP_COMMON(KeyValue) pairs[ATTRIBUTES_MAX], *pointers[ATTRIBUTES_MAX];
     OTLP_COMMON(AnyValue) values[ATTRIBUTES_MAX];
     char *texts[ATTRIBUTES_MAX]; /* NULL for numbers */
-    char *keys[ATTRIBUTES_MAX];  /* NULL for those of the conventions */
+    char *keys[ATTRIBUTES_MAX];  /* NULL for a key of the conventions */
     size_t count;
 };
 
@@ -129,8 +129,8 @@ static void add_target(struct attributes *attributes, const struct profile *prof
     add_text(attributes, "container.id", profile_text(profile, target->container));
 }
 
-/* What other tools recorded does not say on which system and CPU; what beamflame recorded has the
- * version of the kernel. A VM has a host of its own if the recording has several. */
+/* A recording of beamflame has the version of the kernel; inputs of other tools name neither system
+ * nor CPU. A VM has a host of its own if the recording has several. */
 static void add_host(struct attributes *attributes, const struct recording_header *header,
                      const char *own_host)
 {
@@ -141,7 +141,7 @@ static void add_host(struct attributes *attributes, const struct recording_heade
     add_text(attributes, "os.type", "linux");
 }
 
-/* All names are those of the semantic conventions 1.44. beamflame is no SDK inside the service, so
+/* All names are from the semantic conventions 1.44. beamflame is not an SDK inside the service, so
  * it is named as an agent ("telemetry.distro"). */
 static void add_all(struct attributes *attributes, const struct output_source *source,
                     target_id target)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the files of this folder share: messages of Protocol Buffers, and parts of those of
- * OpenTelemetry. */
+/* Shared by the files of this folder: messages of Protocol Buffers, and parts of OpenTelemetry's
+ * messages. */
 #pragma once
 
 #include <protobuf-c/protobuf-c.h>

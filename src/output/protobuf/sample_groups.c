@@ -52,8 +52,8 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
         sums[i] = saturating_sum(sums[i], sample_amount(&groups->weights[i], sample));
 }
 
-/* Round the sums of one weight, so that they add up to the total of each VM. `sums` is that of the
- * first group. */
+/* Round the sums of one weight, so that they add up to the total of each VM. `sums` is the first
+ * group's. */
 static void round_sums(const struct sample_groups *groups, const uint32_t *by_stack,
                        const struct weight *weight, uint64_t *sums)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What pprof's format and OpenTelemetry's profiles call the values of events, in which units they
- * have them, and the period of a profile. Services read these names (docs/backends.md): they show
- * some by a name of their own, and refuse others. One table for all events is in wire_types.c.
+ * Names and units of the values of events in pprof's format and in OpenTelemetry's profiles, and
+ * the period of a profile. Services read these names (docs/backends.md): they show some by a name
+ * of their own, and refuse others. One table for all events is in wire_types.c.
  *
  * Units are "nanoseconds", "bytes" and "count": words become bytes.
  */
@@ -15,11 +15,11 @@
 /* ---- sample_groups.c ---- */
 
 /*
- * Groups of samples of one event: samples of a group have the same stack in the view, process,
- * status, thread and span of a trace. A group has a sum for each weight of the event
- * (weights_of_event()). For formats that have labels beside the stack, which say who ran. Without
- * labels, samples with the same stack and span of a VM are one group, and without traces also those
- * of different spans.
+ * Groups of samples of one event, for formats that have labels beside the stack: labels say which
+ * process and thread ran. Samples of a group have the same stack in the view, process, status,
+ * thread and span of a trace. A group has a sum for each weight of the event (weights_of_event()).
+ * Without labels, samples of a VM with the same stack and span are one group. Without traces, their
+ * spans may differ.
  */
 
 struct sample_group {
@@ -54,8 +54,9 @@ void sample_groups_add(struct sample_groups *groups, const struct sample *sample
 /* Return the ids of all groups (1..keys.count), ordered by stack. To be freed. */
 uint32_t *sample_groups_by_stack(const struct sample_groups *groups);
 
-/* Make whole weights of the sums, when all samples are added. `by_stack` has the ids in the order
- * above, so that what rounding takes from a group goes to the same stack, if it has others. */
+/* Round the sums to whole weights, after all samples are added. `by_stack` has the ids in the order
+ * above: what rounding takes from a group then goes to the next group of the same stack, if there
+ * is one. */
 void sample_groups_round(struct sample_groups *groups, const uint32_t *by_stack);
 
 static inline const struct sample_group *sample_group_get(const struct sample_groups *groups,
@@ -96,9 +97,9 @@ int64_t wire_value(const struct weight *weight, uint64_t sum);
 /* The type of the period. Every event has one. */
 struct wire_type wire_type_of_period(const struct output_source *source);
 
-/* Return the period of the groups of a target, or of all groups if `target` is NULL: the time that
- * a sample stands for on average if the event samples time, so that the number of samples times the
- * period is their time; else 1. It is never 0. */
+/* Return the period of the groups of a target, or of all groups if `target` is NULL. If the event
+ * samples time, it is the mean time of a sample: the number of samples times the period is their
+ * time. Else it is 1. It is never 0. */
 int64_t wire_period(const struct sample_groups *groups, const target_id *target);
 
 enum { WIRE_TEXT_MAX = 2048 };
@@ -113,6 +114,6 @@ struct wire_type wire_profile_of_event(const char *event);
 /* True if a node has a name of its own: not "nonode@nohost". */
 bool wire_node_has_name(const char *node);
 
-/* Return the name of the service that a VM is of, to be freed: that of its attributes, else that of
- * the node without its host, else "unknown_service:beam.smp". */
+/* Return the name of the VM's service, to be freed: from its attributes, else the node's name
+ * without the host, else "unknown_service:beam.smp". */
 char *wire_service_name(const struct profile *profile, const struct target_entry *target);

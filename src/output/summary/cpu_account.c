@@ -15,8 +15,8 @@ double cpu_account_ratio(const struct recording_totals *totals)
                : 0;
 }
 
-/* If ticks are independent of a thread's sleeps, the number of its samples varies at most as that
- * of a Poisson process. Allow two standard errors. */
+/* If ticks are independent of a thread's sleeps, the number of its samples varies at most like a
+ * Poisson process. Allow two standard errors. */
 static bool chance_explains(const struct recording_totals *totals, double ratio)
 {
     return totals->cpu_samples && fabs(ratio - 1) <= 2 / sqrt((double)totals->cpu_samples);

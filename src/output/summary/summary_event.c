@@ -301,7 +301,7 @@ static void write_values(FILE *file, const struct profile *profile,
     }
 }
 
-/* Write what is selected of the value that rows show. */
+/* Write the selected part of the value that rows show. */
 static void write_selected(FILE *file, const struct summary_event *event, int width,
                            struct buffer *text)
 {

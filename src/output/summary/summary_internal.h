@@ -111,7 +111,7 @@ struct summary_event {
     struct weight weight;
     bool is_cpu, is_sched, is_wall;
     bool has_intervals;   /* of rows; set before they are written */
-    uint64_t samples;     /* those of one hit count once */
+    uint64_t samples;     /* samples of one hit count once */
     struct row left_out;  /* of the whole: not in `places` (output/idle.c) */
     struct rows statuses; /* shown for wall */
     struct row_whole whole;
@@ -135,7 +135,7 @@ void summary_event_free(struct summary_event *event);
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
                        const struct output_source *source, const struct sample *sample);
 /* Write the event's counts over all hits, and its functions and processes with the greatest sums.
- * `totals` are those of the recording. */
+ * `totals` are the recording's. */
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id,
@@ -152,7 +152,7 @@ void microstate_table_write(FILE *file, const struct profile *profile,
 
 /* ---- node_table.c ---- */
 
-/* Metrics of whole VMs (profile/node_metrics.h) as text for people: what has grown. */
+/* Metrics of whole VMs (profile/node_metrics.h) as text: the greatest changes. */
 
 /* Write each VM's own metrics, and its allocators, tables and ports with the greatest changes in
  * the selected time. Writes nothing if no metrics were recorded. */

@@ -49,7 +49,8 @@ void summary_text_of_process(const struct profile *profile, process_id id, struc
     buffer_put(text, profile_text(profile, name), utf8_fit(profile_text(profile, name), 90));
 }
 
-/* A sweep reads all processes or some of them. The covered share is that of the processes' time. */
+/* A sweep reads all processes or some of them. The covered share is a share of the processes'
+ * time. */
 static void sweeps_text(const struct event_summary *summary, struct buffer *text)
 {
     double read = (double)summary->hits / (double)summary->windows, all = read;

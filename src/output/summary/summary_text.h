@@ -32,8 +32,8 @@ void summary_text_of_hits(const struct profile *profile, const struct event_summ
 void summary_text_of_sum(const struct event_summary *summary, uint32_t value, enum unit unit,
                          struct buffer *text);
 
-/* Append a count that was scaled up from those that were seen: "1,200 times (41 seen)". A count
- * that was not scaled stands alone. */
+/* Append a count, and the number of hits that it was scaled up from: "1,200 times (41 seen)". A
+ * count that was not scaled stands alone. */
 void summary_text_of_count(uint64_t count, uint64_t seen, struct buffer *text);
 
 /* Append "1,200 times (41 seen), p50 12.3 us, p99 1.2 ms, max 5.0 ms". */

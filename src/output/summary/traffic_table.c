@@ -115,7 +115,7 @@ static void write_numbers(const struct traffic_listing *listing, const uint64_t 
     fprintf(listing->file, "  %8s  ", number_text(samples).text);
 }
 
-/* Write the rest, whose values are those of all edges that are not in a row. */
+/* Write the rest: all edges that are not in a row. */
 static void write_rest(const struct traffic_listing *listing, const struct rows_rest *rest,
                        uint64_t *values, const char *what)
 {

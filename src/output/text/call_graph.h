@@ -66,11 +66,10 @@ struct call_rows {
     struct row_cover cover;
 };
 
-/* Write a report for people, like those of gprof and `perf report --stdio`: the cost of each
- * function, its own and with all callees, and its callers and callees. Costs are in the unit of
- * `weight`; the heading names `event`. Entries below 0.5 % are left out and counted. Write nothing
- * if the graph has no functions. With `rows`, which may be NULL, costs have their numbers of
- * samples, those of functions their intervals, and functions that may be there by chance are left
- * out. */
+/* Write a report like gprof's and `perf report --stdio`'s: the cost of each function, its own and
+ * with all callees, and its callers and callees. Costs are in the unit of `weight`; the heading
+ * names `event`. Entries below 0.5 % are left out and counted. Write nothing if the graph has no
+ * functions. `rows` may be NULL. With it, costs show their numbers of samples, costs of functions
+ * show their intervals, and functions that may be there by chance are left out. */
 void call_report_write(FILE *file, const struct call_graph *graph, const struct weight *weight,
                        const char *event, const struct call_rows *rows);

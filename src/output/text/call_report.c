@@ -140,7 +140,8 @@ static bool is_chance(const struct report *report, uint32_t function)
                                           half_of(report, function));
 }
 
-/* The function's cost with all callees. It has no interval if it is exact or that is not known. */
+/* The function's cost with all callees. It has no interval if it is exact, or if the interval is
+ * unknown. */
 static struct estimate_text estimate_of(const struct report *report, uint32_t function)
 {
     double half = report->rows->cover.is_known ? half_of(report, function) : 0;

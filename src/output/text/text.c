@@ -137,7 +137,7 @@ static int text_sample(void *state, const struct sample *sample, struct error *e
 struct paths {
     uint32_t *functions;
     size_t count, room;
-    size_t *ends; /* by stack; a list begins where that of the stack before ends */
+    size_t *ends; /* by stack; a list begins where the list of the stack before ends */
     size_t end_room;
 };
 
@@ -190,8 +190,8 @@ static uint64_t count_at(const struct counts *counts, uint32_t id)
     return id < counts->size ? counts->of[id] : 0;
 }
 
-/* Hits that are counted twice have less than no samples in what their stacks share, so that sums
- * are right. Unsigned numbers wrap. */
+/* Two stacks of one hit count it twice where they share frames. A negative number of samples
+ * corrects the sums there; unsigned numbers wrap. */
 static void write_report(const struct text_output *text, event_id id, bool is_part)
 {
     const struct profile *profile = text->source.profile;
