@@ -141,7 +141,7 @@ static void warn_of_end(const struct call_facts *facts, double budget)
                         facts->seconds, 100 * budget);
 }
 
-/* Report what is not as a reader of the table expects. */
+/* Warn of facts that a reader of the table would not expect. */
 static void warn(const struct call_facts *facts, double budget)
 {
     warn_of_end(facts, budget);

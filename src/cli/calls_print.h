@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What `beamflame calls` prints. */
+/* Prints the results of `beamflame calls`. */
 #pragma once
 
 #include <stddef.h>

@@ -129,8 +129,8 @@ static int take_arguments(const struct command_parser *parser, char **arguments,
     return command->take_arguments(parser->options, arguments, after_dashes, error);
 }
 
-/* Store what comes before the next argument that is no option. Returns its index, argc at the end;
- * -1 with error; -1 without one for --help. */
+/* Store the options before the next argument that is no option. Return the index of that argument,
+ * or argc; -1 with error; -1 without error for --help. */
 static int parse_options(const struct command_parser *parser, int argc, char **argv,
                          const char *letters, const struct option *names, struct error *error)
 {

@@ -47,8 +47,8 @@ struct option_walk {
 /* Go to the next option. False if there is none. */
 bool option_walk_next(struct option_walk *walk);
 
-/* Arguments of options as numbers. All return -1 with ERROR_USAGE, which names `what`, if `text`
- * is no such number. */
+/* Arguments of options as numbers. If `text` is no such number, each returns -1 with ERROR_USAGE
+ * and a text that names `what`. */
 
 int option_number(const char *what, const char *text, long low, long high, long *ret_value,
                   struct error *error);

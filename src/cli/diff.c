@@ -67,7 +67,7 @@ static void close_side(struct side *side)
     profile_free(side->profile);
 }
 
-/* ---- what is compared ---- */
+/* ---- the event to compare ---- */
 
 /* The first event that both recordings have, for use if none is requested. */
 static const char *common_event(const struct side sides[2])

@@ -27,7 +27,7 @@ static const char *line_start(void)
     return isatty(STDERR_FILENO) ? "\r\033[K" : "";
 }
 
-/* The first error of standard output: later calls that write do not fail for what is lost. */
+/* The first error of standard output: later writes may succeed although text is lost. */
 static int print_error;
 
 static void note_print_error(void)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the commands print, apart from outputs.
+ * Messages of the commands: all that they print, apart from outputs.
  *
  * Names and paths of other programs can contain what changes a terminal. Here they become safe
  * (util/utf8.h), also line ends: each call prints one line.
@@ -36,11 +36,11 @@ void message_progress(const char *format, ...) __attribute__((format(printf, 1, 
 /* Print a line. */
 void message_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print beamflame's own text, such as its help, as it is. */
+/* Print beamflame's own text, such as its help, unchanged. */
 void message_print_own(const struct buffer *text);
 
-/* Write out what is printed, and check that all of it could be written. `what`: "the list". Return
- * 0, or -1 with error. */
+/* Flush standard output, and check that everything was written. `what` names it in the error: "the
+ * list". Return 0, or -1 with error. */
 int message_end(const char *what, struct error *error);
 
 /* The same, and print the error. Return the exit code. */

@@ -28,7 +28,7 @@ struct output_options {
     bool quiet;
     bool no_summary;
     bool compares;                           /* outputs show a comparison */
-    const struct output_format *next_format; /* of the next -o; NULL: that of its name */
+    const struct output_format *next_format; /* of the next -o; NULL: by its name */
 };
 
 struct record_options {
@@ -46,12 +46,12 @@ struct report_options {
 };
 
 struct diff_options {
-    struct report_options report; /* two paths: the base, and what is compared with it */
+    struct report_options report; /* two paths: the base, and the recording to compare with it */
     enum comparison_per per;
     enum comparison_sort sort;
 };
 
-/* Whether several recordings are made, each with files of its own. */
+/* True if several recordings are made, each with files of its own. */
 bool record_options_make_segments(const struct record_options *options);
 
 /* The directory of unnamed temporary files. */
@@ -80,9 +80,9 @@ int record_options_check(void *options, struct error *error);
 
 /* The options of `beamflame report` and `beamflame diff`, for their struct command. */
 
-/* Of report: targets are in a struct report_options. */
+/* Options of report. Their targets are in a struct report_options. */
 extern const struct option_group report_option_groups[];
-/* Of diff: targets are in a struct diff_options. */
+/* Options of diff. Their targets are in a struct diff_options. */
 extern const struct option_group diff_option_groups[];
 
 int report_options_take_arguments(void *options, char **arguments, bool after_dashes,
@@ -109,7 +109,7 @@ extern const struct command_option time_option_list[];  /* of recordings */
 /* Check --from and --to, when all options are stored. */
 int shared_options_check_selection(const struct selection_options *options, struct error *error);
 
-/* The options that say what is written, of every command that writes outputs. */
+/* Options of every command that writes outputs: what to write. */
 
 /* Their target is a struct output_options. */
 extern const struct command_option output_option_list[];

@@ -342,8 +342,8 @@ static void print_json(const struct ps_rows *rows)
     message_print("%s", "");
 }
 
-/* Returns the exit code. Root in a container may not read some OS processes either. That is an
- * error only if a VM was missed. */
+/* Return the exit code. Not even root in a container may read all OS processes. That is an error
+ * only if a VM was missed. */
 static int report_permission(const struct ps_rows *rows)
 {
     struct error error;

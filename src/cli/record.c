@@ -28,9 +28,9 @@
 #include "util/clock.h"
 #include "util/stop.h"
 
-/* What `record` prints while it records: progress on a terminal, and what is reported to it. */
+/* Messages of `record` while it records: progress on a terminal, and reports. */
 
-/* The line on a terminal that shows what is being recorded. */
+/* The line on a terminal that shows the progress. */
 struct record_progress {
     bool quiet;
     bool live; /* standard error is a terminal, and progress is wanted */
@@ -114,8 +114,8 @@ static void report_fired(void *context, const char *trigger, double before, doub
                     after);
 }
 
-/* Return functions that print what they get; if `quiet`, only errors and warnings. They use
- * *progress, which this sets. */
+/* Set *progress, and return functions that print reports with it; if `quiet`, only errors and
+ * warnings. */
 static struct rotation_reports record_reports(struct record_progress *progress, bool quiet)
 {
     *progress = (struct record_progress){.quiet = quiet, .live = !quiet && isatty(STDERR_FILENO)};
@@ -180,8 +180,8 @@ static void default_outputs(struct record_options *options, pid_t pid)
     free(name);
 }
 
-/* The path of the first .bfr output that is a local file, which is removed from the list. Samples
- * are recorded into this file, so it is readable whatever happens later. */
+/* Remove the first .bfr output that is a local file from the list, and return its path. Samples are
+ * recorded into this file, so it is readable whatever happens later. */
 static const char *take_recording_path(struct output_options *output)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -247,7 +247,7 @@ static struct session *start(const struct record_options *options, struct target
 }
 
 /* Record into a file. *ret_fd becomes a descriptor that reads it, or -1. A failure ends the
- * recording early, and what was recorded is kept. */
+ * recording early, and the samples until then are kept. */
 static int make_recording(const struct record_options *options, struct targets *targets,
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)

@@ -71,7 +71,7 @@ static const struct command_option target_list[] = {
     {0},
 };
 
-/* ---- what is recorded ---- */
+/* ---- what to record ---- */
 
 static int set_duration(void *target, char *text, struct error *error)
 {

@@ -53,8 +53,8 @@ int render_check(const struct output_options *options, uint32_t events, bool pee
     return output_check(requests, count, events, peers, error);
 }
 
-/* Only the input says how many events there are. Files of one event each have names beside that of
- * the request, which may be a link to another folder. */
+/* Only the input says how many events there are. If there is a file for each event, the files lie
+ * beside the path of the request, which may be a link to another folder. */
 static void permit_output(struct file_fence *fence, const struct output_request *request)
 {
     const struct output_format *format = output_check_format(request);
@@ -257,7 +257,7 @@ static int keep_recording(int fd, const char *reason)
     return ERROR_FAILED;
 }
 
-/* What the process that writes the outputs of a recording needs. */
+/* The arguments of the process that writes the outputs of a recording. */
 struct complete_recording {
     const struct output_options *options;
     const char *name; /* of the recording, for messages */

@@ -46,5 +46,5 @@ int render(int fd, const char *name, const struct output_options *options);
 int render_say_empty(const struct output_request *request);
 
 /* Write the outputs of the recording that `fd` reads. `path`: its name, NULL if it has none. A
- * recording that would be lost is kept elsewhere, which is reported. Return the exit code. */
+ * recording that would be lost is kept elsewhere, with a report. Return the exit code. */
 int render_recording(const struct output_options *options, const char *path, int fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What signals that end programs do to this one. Those that whoever started the program has ignored
- * (nohup) stay ignored, apart from SIGINT and SIGTERM for a recording. */
+/* Signals that end a program: what they do here. A signal that was ignored when the program started
+ * (nohup) stays ignored, apart from SIGINT and SIGTERM during a recording. */
 #pragma once
 
 /* End the recording, which is then written (util/stop.h). So does the end of a terminal. A pipe

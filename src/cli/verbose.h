@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Who listens to util/log.h: -v, -vv and the environment variable BEAMFLAME_LOG. The lines go to
+ * Listens to util/log.h, for -v, -vv and the environment variable BEAMFLAME_LOG. The lines go to
  * standard error, or into the file that the variable names.
  */
 #pragma once

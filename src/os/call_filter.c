@@ -119,7 +119,7 @@ static const int change_files[] = {
 #endif
 };
 
-/* Threads, processes without a program of their own, and what they give up and pass on. */
+/* Threads, processes without a program of their own, giving up rights, and passing descriptors. */
 static const int children[] = {
     SYS_clone,   SYS_clone3,     SYS_kill,    SYS_prctl,   SYS_capset,
     SYS_seccomp, SYS_socketpair, SYS_sendmsg, SYS_recvmsg, SYS_recvfrom,

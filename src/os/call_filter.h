@@ -23,9 +23,9 @@ int call_filter_open_files(void);
  * write it: a fence must (os/fence.h). */
 int call_filter_read_files_and_children(void);
 
-/* The same, but it can also make connections of the network (IPv4, IPv6), serve those of open
- * sockets, and fence itself and its children in further. It reaches no Unix socket but those that
- * are open. */
+/* The same, but the process can also connect to the network (IPv4, IPv6), accept connections of
+ * open sockets, and put itself and its children behind further fences. It reaches no Unix socket
+ * but those that are open. */
 int call_filter_network(void);
 
 /* From now on this process can only read open files, send and receive by open sockets, use memory,

@@ -87,7 +87,8 @@ bool capability_is_missing(const struct capability *capability, uint64_t set, un
     return !(set & any);
 }
 
-/* Write the names of those of `wanted` that are missing from `set`, and return their number. */
+/* Write the names of the capabilities in `wanted` that are missing from `set`, and return their
+ * number. */
 static int list_missing(uint64_t wanted, uint64_t set, char *names, size_t size)
 {
     unsigned int release = kernel_release();

@@ -33,9 +33,9 @@ bool capabilities_parse(const char *status, uint64_t *set);
 #define CAP_BPF     39
 #endif
 
-/* What reading another user's process takes: its memory, and its files in /proc. */
+/* The capabilities to read another user's process: its memory, and its files in /proc. */
 #define CAPABILITIES_TO_READ (CAPABILITY(CAP_SYS_PTRACE) | CAPABILITY(CAP_DAC_READ_SEARCH))
-/* What loading BPF programs takes, before 5.11 with CAP_SYS_RESOURCE. */
+/* The capabilities to load BPF programs, before 5.11 with CAP_SYS_RESOURCE. */
 #define CAPABILITIES_TO_LOAD                                                                       \
     (CAPABILITY(CAP_BPF) | CAPABILITY(CAP_PERFMON) | CAPABILITY(CAP_SYS_RESOURCE))
 
@@ -51,7 +51,7 @@ int capabilities_keep(uint64_t kept);
  * such a namespace for BPF and perf events. */
 bool capabilities_are_the_hosts(void);
 
-/* What beamflame needs, `*count` of them. */
+/* The `*count` capabilities that beamflame needs. */
 const struct capability *capabilities_needed(size_t *count);
 
 /* The capabilities of the set `needed` that this process lacks on this kernel: "CAP_BPF and

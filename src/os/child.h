@@ -15,11 +15,11 @@ void child_begin(const char *name, int *kept, size_t count);
  * ends. It ends now if the parent has ended. */
 void child_end_with(pid_t parent);
 
-/* Wait for the end of a child that has been killed. It is left behind if it hangs: a process that
- * has a file open whose server does not answer can't end (fuse_flush() in fs/fuse/file.c). */
+/* Wait for the end of a child that has been killed. It is left behind if it hangs: a process can't
+ * end while it has a file open whose server does not answer (fuse_flush() in fs/fuse/file.c). */
 void child_await(pid_t pid);
 
-/* What to do where no process or thread can be started. */
+/* Advice where no process or thread can be started. */
 #define CHILD_ADVICE                                                                               \
     "raise the limit of processes: pids.max of the control group, or RLIMIT_NPROC (ulimit -u)"
 

@@ -18,7 +18,7 @@
 #include "util/alloc.h"
 #include "util/stop.h"
 
-/* Another exit code than those of enum error_code. */
+/* An exit code that is not in enum error_code. */
 enum { OUT_OF_MEMORY = 125 };
 
 /* Return the bytes of address space that this process may still take: `wanted`, or less if it has a

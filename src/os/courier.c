@@ -59,14 +59,14 @@ struct left_process {
     struct process_identity identity;
 };
 
-/* The process, and what is known of folders. */
+/* The process, and the known folders. */
 static struct {
     pid_t pid; /* 0: not started, or left behind */
     struct process_identity identity;
     int socket;
     int status; /* /proc/PID/status of the process */
-    /* The newest process that was left behind, in memory that this program shares with what it
-     * forks: while that one hangs, the server is silent, and none of them starts another. */
+    /* The newest process that was left behind. This program and its children share the memory:
+     * while that process hangs, the server is silent, and none of them starts another. */
     struct left_process *left;
     struct known_folder {
         char *path;
@@ -120,7 +120,7 @@ static int deliver(const char *path, int from, int socket, struct error *error)
         if (close(to) && !failed)
             failed = cannot_write(path, errno, error);
     }
-    /* Who has left this process behind has reported that the output failed. */
+    /* The process that has left this one behind has reported that the output failed. */
     if (!failed && main_process_is_gone(socket))
         failed = cannot_write(path, EINTR, error);
     if (!failed)

@@ -4,8 +4,8 @@
  *
  * Opening, writing, renaming and closing such a file can each hang for ever, and so can the end of
  * any process that has it open (os/patient_open.h). So this program writes the file to a local disk
- * first. A process of its own then copies it to its place. It has no descriptor that others wait
- * for, and is left behind if it hangs.
+ * first. Then a process of its own, the courier, copies the file to its place. The courier has no
+ * descriptor that others wait for, and is left behind if it hangs.
  */
 #pragma once
 
@@ -30,9 +30,9 @@ void courier_renew(void);
  * courier_look() starts another one. */
 void courier_try_again(void);
 
-/* Let the process call `run(context)`, which works on folders of servers. What it uses must have
- * been there when the process was started. `path`: one of these folders, for the error. Return 0,
- * or -1 with error if the server does not answer. */
+/* Let the process call `run(context)`, which works on folders of servers. The process has a copy of
+ * the memory from its start: `run` can use only what existed then. `path`: one of these folders,
+ * for the error. Return 0, or -1 with error if the server does not answer. */
 int courier_run(void (*run)(void *context), void *context, const char *path, struct error *error);
 
 /* True if the server says that there is a file `path`. */

@@ -46,8 +46,8 @@ static int close_others(void *argument)
     return 0;
 }
 
-/* Start a process with its own memory, and with the table of descriptors of this one. `signal`:
- * what tells of its end. */
+/* Start a process with its own memory, and with the table of descriptors of this one. `signal` is
+ * sent at its end. */
 static pid_t start(int (*run)(void *argument), void *argument, int signal)
 {
     char stack[STACK_BYTES] __attribute__((aligned(16)));

@@ -9,9 +9,9 @@
 
 #include "util/error.h"
 
-/* Open /dev/null in place of standard input, output and error that are closed: the next file that
- * is opened would take their place, and get what is printed. Reading and writing still fail, as for
- * closed ones. */
+/* Open /dev/null in place of standard input, output and error if they are closed. Else the next
+ * opened file would take their place and get the program's messages. Reading and writing still
+ * fail, as with a closed descriptor. */
 void descriptors_fill_standard(void);
 
 /* Raise the limit as far as this process may: to the hard limit. */
@@ -24,8 +24,8 @@ int descriptors_check(struct error *error);
 /* Close all descriptors but these. Sorts `kept`. */
 void descriptors_keep_only(int *kept, size_t count);
 
-/* If `code`, an errno, says that there can be no more descriptors, set the error to which limit was
- * reached, and what to do. Return false for any other code, which leaves the error as it is. */
+/* If the errno `code` says that there can be no more descriptors, set an error that names the limit
+ * and what to do. Return false for any other code, and leave the error as it is. */
 bool descriptors_ran_out(int code, struct error *error);
 
 /* ---- messages of Unix sockets that carry a descriptor (cmsg(3)) ---- */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What a process can still open (Landlock, Linux 5.13 and later): even root's capabilities do not
- * lead out of the fence. Files that are open already stay usable.
+ * Limits the files that a process can open (Landlock, Linux 5.13 and later): even root's
+ * capabilities do not lead out of the fence. Files that are open already stay usable.
  */
 #pragma once
 
@@ -17,16 +17,16 @@ void file_fence_free(struct file_fence *fence);
  * left out. */
 void file_fence_read(struct file_fence *fence, const char *path);
 
-/* Permit to read the file, and all files in its directory and in that of the file that a link leads
- * to: the file may be replaced by another later. A path that is NULL is left out. */
+/* Permit to read the file, and all files in its directory: another file may replace it later. If it
+ * is a link, permit the directory of the linked file too. A path that is NULL is left out. */
 void file_fence_read_beside(struct file_fence *fence, const char *path);
 
-/* Permit to write, make and remove files in the directory in which the file `path` is or will be
- * (util/file_place.h), and in the directories in it. */
+/* Permit to write, make and remove files in the directory of the file `path` (util/file_place.h),
+ * which need not exist yet, and in the directories below. */
 void file_fence_write(struct file_fence *fence, const char *path);
 
-/* The same in the directory that `path` names, for files that get other names than `path`: that may
- * be a link, or one that another user has made, which then leads nowhere else. */
+/* The same in the directory of the name `path` itself, for files beside it. If `path` is a link,
+ * the link is not followed. */
 void file_fence_write_beside(struct file_fence *fence, const char *path);
 
 /* The same for a directory. */
@@ -39,9 +39,9 @@ int file_fence_close(const struct file_fence *fence);
 /* ---- process_fence.c ---- */
 
 /*
- * Whom a process can still reach on its host (Landlock, Linux 6.12 and later). A process of root
- * can signal all others of root, and connect to the abstract sockets of container runtimes in its
- * network, even without capabilities.
+ * Limits which processes this one can reach on its host (Landlock, Linux 6.12 and later). Without
+ * the fence, a process of root can signal all others of root, and connect to the abstract sockets
+ * of container runtimes in its network, even without capabilities.
  */
 
 /* Put up the fence around this thread and those that it starts later, for good. They can signal

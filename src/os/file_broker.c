@@ -31,7 +31,7 @@ struct broker_reply {
     struct error error;
 };
 
-/* Send `size` bytes, with `fd` unless it is -1. False if the other side is gone. */
+/* Send `size` bytes, with `fd` unless it is -1. False if the other side has ended. */
 static bool send_with(int socket, void *data, size_t size, int fd)
 {
     struct iovec part = {data, size};
@@ -48,7 +48,7 @@ static bool send_with(int socket, void *data, size_t size, int fd)
 }
 
 /* Receive `size` bytes. *ret_fd becomes the descriptor that comes with them, or -1; NULL: none is
- * taken. False if the other side is gone, or sends anything else. */
+ * taken. False if the other side has ended, or sends anything else. */
 static bool receive_with(int socket, void *data, size_t size, int *ret_fd)
 {
     struct iovec part = {data, size};
@@ -109,7 +109,7 @@ static int publish(struct server *server, uint32_t id, struct error *error)
     return placed_file_publish(&output->file, output->path, error);
 }
 
-/* Do what is asked. Return the descriptor to pass, or -1; reply->failed is set. */
+/* Serve a request. Return the descriptor to pass, or -1; reply->failed is set. */
 static int answer(struct server *server, const struct broker_request *request,
                   struct broker_reply *reply)
 {
@@ -183,8 +183,8 @@ bool file_broker_is_asked(void)
     return asked >= 0;
 }
 
-/* Ask, and return what is answered: -1 with error, 0, or a descriptor in *ret_fd if that is not
- * NULL. */
+/* Ask, and return the answer: 0, or -1 with error. If `ret_fd` is not NULL, the answer has a
+ * descriptor too. */
 static int ask(enum broker_call call, const char *path, uint32_t *id, int *ret_fd,
                struct error *error)
 {

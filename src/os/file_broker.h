@@ -12,8 +12,9 @@
 
 /* ---- the process with the rights ---- */
 
-/* What the other process may have. The functions that open return a descriptor, or -1 with error.
- */
+/* The files that the other process may have. The functions that open return a descriptor, or -1
+ * with error.
+ * */
 struct file_broker {
     void *context;
     /* True if an output may be written to `path`. */

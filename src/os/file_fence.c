@@ -25,7 +25,7 @@ enum {
     ACCESS_REST = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
                   LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO |
                   LANDLOCK_ACCESS_FS_MAKE_BLOCK,
-    /* What a rule for a file that is no directory may have. */
+    /* The rights that a rule for a file, as opposed to a directory, may have. */
     ACCESS_FILE = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE |
                   ACCESS_IOCTL,
 };

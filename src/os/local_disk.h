@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which files are on disks or in memory of this machine. */
+/* Tells files on disks or in memory of this machine from others. */
 #pragma once
 
 #include <stdbool.h>

@@ -76,15 +76,15 @@ static int run_apart(void *argument)
     struct task *task = argument;
 
     task->tid = gettid();
-    /* Else who reads our output would wait too. A server of files can delay this. */
+    /* Else a reader of our output would wait too. A file server can delay this. */
     descriptors_keep_only(task->kept, task->kept_count);
     return run_work(task);
 }
 
-/* A server of files that does not answer holds a thread so that not even SIGKILL ends it
+/* A file server that does not answer holds a thread so firmly that not even SIGKILL ends it
  * (request_wait_answer() in fs/fuse/dev.c), and a program ends with its last thread. So a process
- * of its own does the work, in the same memory; this thread, whose thread-local data it uses,
- * sleeps until it has ended, or until this program ends. */
+ * of its own does the work, in the same memory. The process uses this thread's thread-local data,
+ * so this thread sleeps until the process or this program has ended. */
 static void run_in_process(struct task *task)
 {
     char stack[STACK_BYTES] __attribute__((aligned(16)));

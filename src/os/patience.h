@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Work that another process can delay for ever: reading a page that it fills itself (userfaultfd,
- * a file system in user space), opening a file, or reading a list of its memory while it holds the
- * lock. The kernel ends such a read only when the reader is killed, or not even then. So a thread
- * of its own reads, in a process of its own, and both are left behind when that takes too long.
- * They can outlive this program, without its descriptors, until the other process ends.
+ * Work that another process can delay for ever: reading a page that the other process fills
+ * (userfaultfd, a file system in user space), opening a file, or reading the list of the other
+ * process's memory while it holds the lock. The kernel ends such a read only when the reader is
+ * killed, or not even then. So a thread of its own works, in a process of its own, and both are
+ * left behind when the work takes too long. They can outlive this program, without its descriptors,
+ * until the other process ends.
  */
 #pragma once
 

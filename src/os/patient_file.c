@@ -166,7 +166,8 @@ static int open_named(void *work)
     return -1;
 }
 
-/* True for a descriptor of this process, which is another one in the process that opens files. */
+/* True for the path of a descriptor of this process: the process that opens files has another file
+ * there. */
 static bool is_own_descriptor(const char *path)
 {
     static const char *const names[] = {"/dev/fd/", "/dev/stdin", "/proc/self/fd/"};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A file that an argument names, which can be in a folder of another user, and on a file server
- * that does not answer, now or later (FUSE, NFS).
+ * A file that an argument names. It can be in a folder of another user, and its server may not
+ * answer, now or later (FUSE, NFS).
  *
- * A file of a local disk is read as any other. All else is read by a process of its own, without
- * rights, that can be left behind (os/patient_open.h): this program has no such file open.
+ * This program reads a file of a local disk as any other. It does not open other files: a process
+ * without rights, which can be left behind, reads them (os/patient_open.h).
  */
 #pragma once
 

@@ -2,10 +2,10 @@
 /*
  * Opens files whose server may not answer, now or later (FUSE, NFS).
  *
- * With such a file open, not only read() can hang, but close() too, and with it each process that
- * has a copy of the descriptor, when it ends or is killed (fuse_flush() in fs/fuse/file.c). So this
- * program itself has no such file open. It has O_PATH descriptors, whose close() asks no server;
- * processes that can be left behind open the file for reading (os/patience.h).
+ * With such a file open, read() can hang, and so can close(). A process that ends or is killed
+ * closes its copies of the descriptor, so its end can hang too (fuse_flush() in fs/fuse/file.c). So
+ * this program itself has no such file open. It has O_PATH descriptors, whose close() asks no
+ * server; processes that can be left behind open the file for reading (os/patience.h).
  */
 #pragma once
 
@@ -22,10 +22,10 @@ bool patient_open(int (*open_file)(void *work), void (*drop)(void *work), void *
 bool patient_open_into_socket(int (*open_file)(void *work), void (*drop)(void *work), void *work,
                               int *ret_socket);
 
-/* Open the file of `fd`, which can have O_PATH, for reading, and see that it can be read. Return a
- * socket, to be closed, with one message that has its descriptor, for the process that is to read
- * it (os/descriptors.h). Return -1 if it can't be opened, and with errno EBUSY if its server
- * does not answer. */
+/* Open the file of `fd` for reading, and check that it can be read. `fd` may have O_PATH. Return a
+ * socket with one message: the descriptor, for the process that will read the file
+ * (os/descriptors.h). The caller closes the socket. Return -1 if the file can't be opened; errno is
+ * EBUSY if its server does not answer. */
 int patient_open_for_reading(int fd);
 
 /* ---- silent_servers.c ---- */

@@ -13,7 +13,7 @@ struct placed_file {
     struct file_place place;
     char *temporary; /* its name; NULL: written in place, or published */
     uint32_t id;     /* at the process that has opened it, from 1; 0: this process */
-    int local;       /* what is copied to the place; -1: nothing */
+    int local;       /* the file that is copied to the place; -1: nothing */
 };
 
 /* Check that the file can be written. *ret_in_place: as placed_file_is_in_place(). Return 0, or -1

@@ -161,7 +161,7 @@ void privileges_read_files(void)
     say_filter(call_filter_read_files_and_children());
 }
 
-/* What libcurl and the resolver of the C library read. */
+/* Permit the files that libcurl and the resolver of the C library read. */
 static void permit_network_files(struct file_fence *fence)
 {
     static const char *const paths[] = {

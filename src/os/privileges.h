@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which rights this process keeps at which time. Rights only shrink. Each function applies to the
- * calling thread and those that it starts later.
+ * The rights that this process keeps, step by step. Rights only shrink. Each function applies to
+ * the calling thread and those that it starts later.
  */
 #pragma once
 
@@ -9,15 +9,16 @@
 
 #include "os/fence.h"
 
-/* Keep the rights to look at VMs and to record: reading memory, BPF programs, perf events, and
+/* Keep the rights to examine VMs and to record: reading memory, BPF programs, perf events, and
  * writing files wherever the user may. Programs that this process starts from now on have no
- * rights, even if they are set-user-ID. No core file is written: it would contain foreign memory.
- */
+ * rights, even if they are set-user-ID. No core file is written: it would contain foreign
+ * memory.
+ * */
 void privileges_observe(void);
 
-/* Keep the rights to continue a recording, when VMs are read and BPF programs are loaded: reading
- * memory, and attaching. `probes`: probes are attached and detached all the time. `arrivals`: VMs
- * that start later are added, each with a thread that attaches and detaches its probes. */
+/* Keep the rights to continue a recording once its VMs are open and its BPF programs are loaded: to
+ * read memory, and to attach. `probes`: probes are attached and detached all the time. `arrivals`:
+ * VMs that start later are added, each with a thread that attaches and detaches its probes. */
 void privileges_record(bool probes, bool arrivals);
 
 /* Keep the rights of privileges_observe() and privileges_record() for good, for a process that
@@ -48,8 +49,8 @@ void privileges_send_only(void);
  * files. */
 void privileges_render(struct file_fence *fence);
 
-/* Keep the right to read foreign files, which can be anywhere, and to start processes without
- * rights that parse them. No file can be written, made, renamed or removed. */
+/* Keep the right to read files of others, anywhere, and to start processes without rights that
+ * parse them. No file can be written, made, renamed or removed. */
 void privileges_read_files(void);
 
 /* Keep no right at all: no capability, no file to open, no call but those that write open files and

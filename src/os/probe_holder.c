@@ -10,9 +10,9 @@
 #include "os/process.h"
 #include "os/procfs.h"
 
-enum { DESCRIPTORS_MAX = 1 << 16 }; /* looked at in a process */
+enum { DESCRIPTORS_MAX = 1 << 16 }; /* examined in a process */
 
-/* ---- what a descriptor is ---- */
+/* ---- kinds of descriptors ---- */
 
 static bool has_value(const char *text, const char *key, const char *value)
 {

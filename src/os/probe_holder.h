@@ -2,10 +2,10 @@
 /*
  * Finds OS processes that may have probes attached to a target.
  *
- * Probes belong to descriptors of BPF links and of perf events. What /proc/PID/fdinfo/N says of
- * them depends on the kernel: newer ones tell the target of a link. A perf event says nothing, so
- * one that no link accounts for may be a probe. Probes of the kernel's own list (uprobe_events in
- * tracefs) need no descriptor, and are not found.
+ * Probes belong to descriptors of BPF links and of perf events. /proc/PID/fdinfo/N describes them.
+ * In newer kernels it names the target of a link. It never describes a perf event, so a perf event
+ * without a link may be a probe. Probes of the kernel's own list (uprobe_events in tracefs) need no
+ * descriptor, and are not found.
  */
 #pragma once
 

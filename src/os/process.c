@@ -424,8 +424,8 @@ bool process_own_bytes(pid_t pid, uint64_t *bytes)
     return true;
 }
 
-/* getrusage() would not do: its maximum includes that of the program which called exec() in this
- * process (exec_mmap() in fs/exec.c). */
+/* getrusage() would not do: its maximum includes the memory of the program that called exec() in
+ * this process (exec_mmap() in fs/exec.c). */
 bool process_peak_resident_bytes(pid_t pid, uint64_t *bytes)
 {
     size_t size;

@@ -33,8 +33,8 @@ int process_missing(pid_t pid, struct error *error);
 /* Return the pid of the parent, 0 if the process has ended. */
 pid_t process_parent(pid_t pid);
 
-/* What distinguishes a process and its program from others with the same pid, later ones. The
- * program's first stack begins at a random address, which exec() changes. */
+/* Tells a process and its program from later ones with the same pid. The program's first stack
+ * begins at a random address, which exec() changes. */
 struct process_identity {
     unsigned long long start_time; /* in clock ticks after boot; 0: the process has ended */
     uint64_t start_stack;          /* 0: not permitted to know */
@@ -53,8 +53,8 @@ struct executable {
     uint64_t size;
 };
 
-/* Get the executable. Asks no server of files. False for a kernel thread, a process that has ended,
- * and one that may not be read. */
+/* Get the executable, without asking a file server. False for a kernel thread, a process that has
+ * ended, and a process that this one may not read. */
 bool process_executable(pid_t pid, struct executable *executable);
 
 /* Return the start time as the kernel itself knows it (ns), although this program may be in a time
@@ -121,6 +121,6 @@ bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_po
 /* Finds the container of an OS process by the names of its cgroups. */
 
 /* Find the id of the container in the text of /proc/PID/cgroup, v1 ("4:memory:/path" lines) or v2
- * ("0::/path"). Of nested containers it is the innermost. False, with `id` unchanged, if no cgroup
- * is a container's. */
+ * ("0::/path"). If containers are nested, it is the innermost one. False, with `id` unchanged, if
+ * no cgroup is a container's. */
 bool container_of_cgroup(const char *text, char *id, size_t size);

@@ -82,8 +82,8 @@ static void add_pod(struct buffer *list, const struct pod *pod)
     attribute_list_put(list, POD_PREFIX "container.name", pod->container);
 }
 
-/* Copy the attributes of the environment, apart from the name of the service. What the kubelet says
- * of the pod is true, whatever the environment says. */
+/* Copy the attributes of the environment, apart from the name of the service. If the kubelet's
+ * names describe the pod, leave out attributes of the pod: the kubelet's are right. */
 static void add_given(struct buffer *list, const char *given, bool has_pod)
 {
     struct buffer key = {0}, value = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Which service an OS process is part of, as it is known without asking anybody: by its
- * environment, and by the names that a kubelet gives to the logs of its host.
+ * The service that an OS process is part of. Two sources need no request to others: the environment
+ * of the process, and the names that a kubelet gives to the logs of its host.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 #include <sys/types.h>
 
 /*
- * Return what is known as a list (util/attribute_list.h), to be freed; "" if nothing is. The names
- * are those of OpenTelemetry's semantic conventions 1.44. Those of OTEL_RESOURCE_ATTRIBUTES come
- * first, apart from those of the pod, if the kubelet's are known. service.name is the first of
- * these that is there:
+ * Return the known attributes as a list (util/attribute_list.h), to be freed; "" if there are none.
+ * Names are from OpenTelemetry's semantic conventions 1.44. Attributes of OTEL_RESOURCE_ATTRIBUTES
+ * come first; its attributes of the pod are left out if the kubelet's are known. service.name is
+ * the first of these that exists:
  *
  *   OTEL_SERVICE_NAME           of the environment
  *   service.name                in OTEL_RESOURCE_ATTRIBUTES

@@ -114,7 +114,8 @@ static void fill(struct sockets *sockets, const struct id_index *by_inode, enum 
     socket->peer = keep(sockets, line->peer);
 }
 
-/* Read a table. A line that is too long is read as several, of which none or one is a socket's. */
+/* Read a table. A line that is too long is read as several lines; at most one of them is a
+ * socket. */
 static void read_table(pid_t pid, enum socket_table table, const struct id_index *by_inode,
                        struct effort *effort, struct sockets *sockets)
 {
@@ -139,7 +140,7 @@ static void read_table(pid_t pid, enum socket_table table, const struct id_index
     fclose(file);
 }
 
-/* Several descriptors can be of the same socket (dup()). */
+/* Several descriptors can refer to the same socket (dup()). */
 static void share(struct sockets *sockets, const struct id_index *by_inode)
 {
     for (size_t i = 0; i < sockets->count; i++) {

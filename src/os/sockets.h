@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The sockets of an OS process, by descriptor: what /proc/PID/fd and /proc/PID/net show of them.
- * The tables are those of the network namespace of the process. Each file is read once.
+ * The tables are of the process's network namespace. Each file is read once.
  */
 #pragma once
 
@@ -33,18 +33,19 @@ struct socket_line {
     const char *state; /* "listen", "established"..., static */
     bool is_listening;
     bool has_queues; /* the next two are known */
-    /* Bytes that are not sent or acknowledged, and bytes that are not received. Of a listening TCP
-     * socket, `receive_queue` is the connections that wait to be accepted. */
+    /* Bytes that were not sent or acknowledged yet, and bytes that were not received yet. The
+     * `receive_queue` of a listening TCP socket is the number of connections that wait to be
+     * accepted. */
     uint64_t send_queue, receive_queue;
     char local[SOCKET_ADDRESS_BYTES]; /* "127.0.0.1:80", "[::1]:80", a path; "" if it has none */
     char peer[SOCKET_ADDRESS_BYTES];  /* "" if it is not connected */
 };
 
-/* The name of a table, which is that of the protocol and of the file. */
+/* The name of a table, of its protocol and of its file in /proc/PID/net. */
 const char *socket_table_name(enum socket_table table);
 
-/* Parse a line without its line break. False for the head of the table, and for any other line that
- * is not that of a socket. */
+/* Parse a line without its line break. False for the head of the table, and for any other line
+ * without a socket. */
 bool socket_table_parse_line(enum socket_table table, const char *line,
                              struct socket_line *ret_line);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Standard input that is a file of a file server, which may fall silent (FUSE, NFS).
+ * Standard input from a file whose server may fall silent (FUSE, NFS).
  *
  * With such a file open, neither this program nor a process that it forks could end
- * (os/patient_open.h). So a process of its own has it open instead, which can be left behind.
+ * (os/patient_open.h). So only a process that can be left behind has the file open.
  */
 #pragma once
 
@@ -15,8 +15,7 @@
  * Call it first: there must be no other thread. */
 void standard_input_begin(void);
 
-/* Return the file that such a process reads, which stays owned by this module; NULL if there is
- * none. */
+/* Return the file that such a process reads, or NULL. This module owns the file. */
 struct patient_file *standard_input_file(void);
 
 /* True if there is such a process, and `path` names standard input. */

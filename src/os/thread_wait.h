@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Whether a thread or process of this program hangs in one wait in the kernel. Time alone does not
- * tell: the thread may have no CPU on a busy machine, the program may be stopped, or the thread may
- * wait often for a slow disk.
+ * Finds out if a thread or process of this program hangs in one wait in the kernel. Time alone does
+ * not show it: the thread may have no CPU on a busy machine, the program may be stopped, or the
+ * thread may wait often for a slow disk.
  */
 #pragma once
 

@@ -18,8 +18,8 @@ struct disk_room {
 };
 
 /* Take room for `size` bytes that will be appended to the file. Begin with a zeroed struct. Return
- * 0, or -1 if there is none. Files that are no regular ones, and file systems that do not say how
- * large they are or were full at the start, have no limit here. */
+ * 0, or -1 if there is none. There is no limit for files that are not regular, and on file systems
+ * whose size is unknown or that were full at the start. */
 int disk_room_take(struct disk_room *room, int fd, size_t size);
 
 /* Set the error of a file that had no room: `what` could not be done. Returns -1. */

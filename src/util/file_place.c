@@ -23,8 +23,9 @@ static int cannot_write(const char *path, int code, struct error *error)
     return error_set(error, ERROR_FAILED, "can't write %s: %s", path, folder_problem(code));
 }
 
-/* True if the file is of a user who has no say in the directory, which many users can write: the
- * rule of may_create_in_sticky() in fs/namei.c, for directories without the sticky bit too. */
+/* True if many users can write to the directory, and the file belongs to a user who does not own
+ * the directory. This is the rule of may_create_in_sticky() in fs/namei.c, applied to directories
+ * without the sticky bit too. */
 static bool is_planted(const struct stat *directory, const struct stat *file)
 {
     mode_t shared = directory->st_mode & S_ISVTX ? S_IWGRP | S_IWOTH : S_IWOTH;
@@ -298,8 +299,8 @@ void file_place_open_up(int fd)
     (void)fchmod(fd, 0666 & ~mask);
 }
 
-/* Let others see the file. In a folder that others can write, its name may have become that of
- * another file. */
+/* Let others see the file. In a folder that others can write, another file may have got its
+ * name. */
 static int open_up(const struct file_place *place, const char *temporary)
 {
     int fd = openat(place->directory, temporary, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -343,7 +344,7 @@ bool file_place_has(const struct file_place *place, int fd)
            file.st_dev == named.st_dev && file.st_ino == named.st_ino;
 }
 
-/* Check that what was opened is what was looked at. Return `fd`, or -1 with errno. */
+/* Check that the opened file is the one that was examined. Return `fd`, or -1 with errno. */
 static int same(const struct file_place *place, int fd)
 {
     struct stat status;

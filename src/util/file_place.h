@@ -17,15 +17,15 @@ struct file_place {
     int directory;
     char *name;
     bool exists;
-    struct stat old; /* of the file that exists, which is no link */
+    struct stat old; /* of the existing file, which is not a link */
     bool in_place;   /* a device or a pipe: a rename would replace it by a file */
     int own;         /* own descriptor that the path names (/dev/stdout, /dev/fd/3); -1: none */
 };
 
 /* Find the place of `path`. A symbolic link as the last name is followed only if both the link and
- * its directory belong to this user or root, and nobody else can write to that directory; a link
- * before it as folder_open() says (util/folder.h). Refuse a file or pipe of another user in a
- * directory that all can write. -1 with error. */
+ * its directory belong to this user or root, and nobody else can write to that directory. A link
+ * before the last name is followed as folder_open() says (util/folder.h). Refuse a file or pipe of
+ * another user in a directory that all can write. -1 with error. */
 int file_place_open(const char *path, struct file_place *place, struct error *error);
 void file_place_close(struct file_place *place);
 
@@ -50,7 +50,7 @@ int file_place_publish(const struct file_place *place, const char *temporary);
 void file_place_remove(const struct file_place *place, const char *temporary);
 /* Let others open a file that was made for this user alone, as the umask says. */
 void file_place_open_up(int fd);
-/* True if the name still is that of the open file `fd`. */
+/* True if the open file `fd` still has this name. */
 bool file_place_has(const struct file_place *place, int fd);
 
 /* Open a place that is in_place. It waits for the reader of a pipe; a signal ends that. Return the

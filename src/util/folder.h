@@ -15,14 +15,14 @@
 /* True for root and this user. */
 bool folder_trusts(uid_t owner);
 
-/* True if only this user and root can make names in the folder. The permissions of an access
- * control list show in those of the group. */
+/* True if only this user and root can make names in the folder. The permissions of the group
+ * include those of an access control list. */
 bool folder_is_private(const struct stat *folder);
 
 /* Open the folder `path`, relative to `from` (AT_FDCWD: the working directory), with O_PATH. -1
- * with errno. A symbolic link in the path must belong to root, to this user, or to the owner of the
- * folder that has it, if nobody else can write there. For any other link errno is EPERM, and
- * *ret_refused is its name, to be freed; otherwise *ret_refused is NULL.
+ * with errno. A symbolic link in the path must belong to root, to this user, or, if nobody else
+ * can write to the folder of the link, to the folder's owner. For any other link errno is EPERM,
+ * and *ret_refused is its name, to be freed; otherwise *ret_refused is NULL.
  *
  * If the path is held, the result is the folder that it was; errno is ESTALE if the path does not
  * lead there any more. */

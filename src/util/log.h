@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What the program decides, and why, for whoever listens.
+ * Decisions of the program with their reasons, for a listener.
  *
- * Library code prints nothing. It says its decisions here, and they are lost unless cli/ listens.
- * While nobody listens, a message costs one load and one branch, and its arguments are not
- * evaluated. A message may be said on any thread, with any lock held. It leaves errno as it was.
+ * Library code prints nothing. It logs its decisions here, and they are lost unless cli/ listens.
+ * Without a listener, a message costs one load and one branch, and its arguments are not evaluated.
+ * Any thread may log, with any lock held. A message leaves errno as it was.
  */
 #pragma once
 

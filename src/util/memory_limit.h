@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How much memory the program may take (--max-memory). What grows with what it reads asks here for
- * its share. */
+/* How much memory the program may take (--max-memory). Tables that grow with their input get their
+ * shares here. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #define MEMORY_LIMIT_LEAST   (UINT64_C(32) << 20)
 
 uint64_t memory_limit(void); /* bytes */
-/* Call it before anything asks. */
+/* Call this before anything asks for its share. */
 void memory_limit_set(uint64_t bytes);
 
 /* Bytes of address space that writing outputs may take: more than all formats at once need for what

@@ -41,7 +41,7 @@ struct nearest_word nearest_word_begin(const char *typed)
                                  .distance = 2 + strnlen(typed, WORD_BYTES_MAX) / 4};
 }
 
-/* A word that contains what was typed is as near as one with two mistakes. */
+/* A word that contains the typed text is as near as a word with two mistakes. */
 void nearest_word_consider(struct nearest_word *nearest, const char *word)
 {
     size_t size = strlen(nearest->typed), own = strlen(word), far;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The request to end, which a signal makes.
+ * The request to end that a signal makes.
  *
  * The main loop of a recording looks at `stop_requested`, ends and writes what it has. Meanwhile
- * the names of the last samples may be read for a moment. After that, all that reads or searches a
- * target gives up: memory_read() fails, and long searches find nothing. So no target can delay the
- * end, whatever it shows.
+ * the names of the last samples may be read for a moment. After that, reads and searches of a
+ * target give up: memory_read() fails, and long searches find nothing. So no target can delay the
+ * end, whatever its memory contains.
  *
  * A second signal ends the program at once (stop_now()). Nothing stays in the target
  * (docs/safety.md).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Temporary files (".NAME.PID-RANDOM.tmp") that must not stay. This process removes its own if a
- * signal ends it; those of processes that were killed are removed by a later run.
+ * signal ends it; files of killed processes are removed by a later run.
  */
 #pragma once
 
@@ -14,8 +14,8 @@ char *temporaries_new_name(const char *name);
 /* Return the pid in ".PID-RANDOM.tmp", what follows NAME; 0 for any other text. */
 unsigned long temporaries_creator(const char *text);
 
-/* Remember a file that this process has created, which is open as `fd`. The directory must be open
- * until it is forgotten. */
+/* Remember a file that this process has created. `fd` is open on it. `directory` must stay open
+ * until temporaries_forget(). */
 void temporaries_add(int directory, const char *name, int fd);
 void temporaries_forget(int directory, const char *name);
 /* True if the file of `fd` is the one that was created with this name. */
