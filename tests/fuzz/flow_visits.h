@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the fuzzers of machine code ask at each call and each store that data flow visits. */
+/* The questions of the fuzzers of machine code at each call and each store that data flow
+ * visits. */
 #pragma once
 
 #include "arch/cpu.h"

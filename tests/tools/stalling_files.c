@@ -78,7 +78,7 @@ static void answer_init(const struct fuse_in_header *in)
     answer(in, 0, &out, sizeof(out));
 }
 
-/* The seconds that the kernel may keep what it knows of the file. */
+/* The seconds for which the kernel may cache the file's attributes. */
 static uint64_t validity(void)
 {
     return contents < 0 ? FOREVER : 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A library for LD_PRELOAD: the real time of one program is later by the seconds that the file
- * STEPPED_CLOCK contains, a signed number of 8 bytes that may change at any time. Other clocks, and
- * other programs, are not affected.
+ * A library for LD_PRELOAD: the real time of one program is later by some seconds. The file
+ * STEPPED_CLOCK contains them as a signed number of 8 bytes, which may change at any time. Other
+ * clocks, and other programs, are not affected.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

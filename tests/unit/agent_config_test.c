@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The file of the agent's configuration: what it sets, and what is said of a bad one. */
+/* The file of the agent's configuration: the values that it sets, and errors of a bad one. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -91,8 +91,7 @@ static void test_long_window_closes_soon_after_the_rate_jumps(void **state)
     jump_at = UINT64_MAX;
 }
 
-/* If attaching is expensive, windows are longer and fewer, so that most of the cost is that of
- * hits. */
+/* If attaching is expensive, windows are longer and fewer, so that hits are most of the cost. */
 static void test_windows_are_longer_if_attaching_is_expensive(void **state)
 {
     struct simulation *s = simulate(steady, 1, 1, 1);

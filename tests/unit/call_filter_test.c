@@ -182,7 +182,7 @@ static const char *network_works(void)
     return programs_do_not();
 }
 
-/* abort() works, so that a failed check is seen as what it is. */
+/* abort() works, so that a failed check ends the test. */
 static const char *abort_works(void)
 {
     abort();

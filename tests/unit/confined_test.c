@@ -43,7 +43,7 @@ static int open_temporary(void *context, struct error *error)
     return open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 }
 
-/* What a case found out, for the process that checks. */
+/* The result of a case, for the process that checks it. */
 struct found {
     int failed, code;
     bool complete;

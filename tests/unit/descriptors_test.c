@@ -109,7 +109,7 @@ static int fill_closed(bool output_too)
     return all;
 }
 
-/* No file that is opened later is where text is printed, and what is open stays. */
+/* A file that is opened later gets none of the printed text, and open descriptors stay. */
 static void test_closed_standard_descriptors_are_filled(void **state)
 {
     (void)state;

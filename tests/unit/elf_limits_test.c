@@ -15,7 +15,7 @@
 
 enum { SECTIONS = 3, MB = 1 << 20 };
 
-/* A file with one section between the first and that of the names. */
+/* A file with one section between the first section and the section of names. */
 struct made {
     Elf64_Ehdr header;
     Elf64_Shdr sections[SECTIONS];
@@ -207,7 +207,7 @@ static void test_debug_information_has_its_own_limit(void **state)
     elf_limits_close(elf, NULL, bytes);
 }
 
-/* What is no ELF file of 64 bits is not opened. */
+/* A file that is not an ELF file of 64 bits is not opened. */
 static void test_file_that_is_no_elf64_is_not_opened(void **state)
 {
     struct made made = made_with(".note", SHT_NOTE, 0, 24);

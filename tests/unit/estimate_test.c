@@ -209,8 +209,8 @@ static void test_interval_of_bursts_contains_the_true_total(void **state)
     }
 }
 
-/* Of windows with 200, 5, 5 and 5 hits, which are as few as 215 * 215 / (200 * 199 + 60) = 1.2
- * equal ones, the first tells nearly all. */
+/* Windows with 200, 5, 5 and 5 hits are worth 215 * 215 / (200 * 199 + 60) = 1.2 equal ones: the
+ * first decides nearly everything. */
 static void test_hits_of_nearly_one_window_have_an_unknown_error(void **state)
 {
     struct estimate estimate = {0};
@@ -238,8 +238,8 @@ static void test_equal_windows_have_an_error(void **state)
     assert_true(fabs(error - 4000 * 0.839) < 40);
 }
 
-/* Of what the target counts itself, only hits that it does not count are uncertain: no more than 4
- * in as many hits as were seen, if none was. That needs one window. */
+/* If the target counts a value itself, only hits that it does not count are uncertain: no more than
+ * 4 in as many hits as were seen, if none was. That needs one window. */
 static void test_value_that_the_target_counts_needs_one_window(void **state)
 {
     struct estimate hits = {.is_counted = true}, amount = {.is_counted = true};
@@ -258,8 +258,8 @@ static void test_value_that_the_target_counts_needs_one_window(void **state)
     assert_in_range(estimate_error(&hits, span(11000, 4400)), 100, 160);
 }
 
-/* Of a value that the target counts, windows of few hits differ by those that their edges cut. The
- * total is the target's count, and its interval is as wide as the difference. */
+/* If the target counts a value, windows with few hits differ only by the hits that their edges cut.
+ * The total is the target's count, and its interval is as wide as the difference. */
 static void test_hits_that_edges_cut_do_not_change_a_count(void **state)
 {
     struct estimate cut = {.is_counted = true}, more = {.is_counted = true};

@@ -256,7 +256,7 @@ static void test_counters_of_offline_schedulers_are_known_if_they_are_zero(void 
     close_vm();
 }
 
-/* Counters below zero are those of a table that changed while it was read. */
+/* Counters below zero show that the table changed while it was read. */
 static void test_impossible_counts_are_not_shown(void **state)
 {
     uint64_t table;

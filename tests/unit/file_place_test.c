@@ -91,7 +91,7 @@ static void test_file_that_a_killed_process_left_is_removed(void **state)
     file_place_close(&place);
 }
 
-/* What has another name too is not changed under that name. */
+/* A file with another name too does not change under that name. */
 static void test_file_with_other_names_is_replaced_not_changed(void **state)
 {
     struct error error;
@@ -260,7 +260,7 @@ static void test_place_knows_its_file(void **state)
     file_place_close(&place);
 }
 
-/* A pipe that nobody reads is an error, and one that nobody empties stops no writer. */
+/* A pipe without a reader is an error. A pipe that nobody empties stops no writer. */
 static void test_appending_to_a_pipe_does_not_wait(void **state)
 {
     static const char text[4096];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Names and classes of the frames of a stack. The VM's native code is that of this program, its
- * Erlang code is made by hand.
+ * Names and classes of the frames of a stack. The VM's native code is this program's, its Erlang
+ * code is made by hand.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -346,7 +346,7 @@ static void test_new_code_at_an_old_address_gets_its_own_name(void **state)
     close_bench(&b);
 }
 
-/* Each frame keeps what it tells about a process that waits, also when it gets another class. */
+/* Each frame keeps its waiting class, also when it gets another frame class. */
 static void test_frame_keeps_what_it_tells_of_a_wait(void **state)
 {
     static const uint8_t expected[] = {WAITING_NO_CALL, WAITING_UNKNOWN, WAITING_MAIN_LOOP,

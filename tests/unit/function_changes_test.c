@@ -6,7 +6,7 @@
 
 #include "output/changes/changes.h"
 
-/* What each test begins with: no change, and the stacks of two functions, m:f/1 and m:g/1. */
+/* Each test begins with: no change, and the stacks of two functions, m:f/1 and m:g/1. */
 static struct profile *profile;
 static struct function_changes changes;
 static stack_id f, g;
@@ -131,7 +131,7 @@ static void test_side_without_samples_has_the_noise_of_its_own_windows(void **st
     free(list);
 }
 
-/* Of two recordings at other frequencies, a sample weighs what the others of its side weigh. */
+/* If two recordings have different frequencies, all samples of a side weigh the same. */
 static void test_side_without_samples_has_the_weight_of_its_others(void **state)
 {
     const struct change_options options = {.scale = 1};
@@ -149,10 +149,10 @@ static void test_side_without_samples_has_the_weight_of_its_others(void **state)
     free(list);
 }
 
-/* Both sides have 400 samples, of which a function has 100 and 200. By weight, the upper limits are
+/* Both sides have 400 samples; a function has 100 and 200 of them. By weight, the upper limits are
  * 121.6 and 229.7. By share, the variances are those of a binomial distribution, 75 and 100: as of
- * 133 and 400 samples, whose upper limits are 157.9 and 441.2. The second total has an error
- * of 41.2 of 400. */
+ * 133 and 400 samples, whose upper limits are 157.9 and 441.2. The second total has an error of
+ * 41.2 of 400. */
 static void test_noise_of_shares_has_the_error_of_the_total(void **state)
 {
     struct change_options options = {.scale = 1};

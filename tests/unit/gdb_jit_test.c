@@ -197,7 +197,7 @@ static void test_cut_file_is_refused(void **state)
     }
 }
 
-/* Any name that does not end within its size is refused, and so is a name of size 0. */
+/* A name of size 0 is refused, and so is a name that does not end within its size. */
 static void test_name_without_an_end_is_refused(void **state)
 {
     static const char *const texts[] = {"lists", "lists:map/2", "lists.erl"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What VMs and this program may use together. */
+/* The CPU time that VMs and this program may use together. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What triggers keep of the spool, its limits, and the counts of firings. */
+/* Recordings that triggers keep, their limits, and the counts of firings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The layout that DWARF describes: that of this program, and debug information made by hand. */
+/* The layout that DWARF describes: this program's, and debug information made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -55,7 +55,7 @@ static void test_sampled_words_are_in_ascending_order(void **state)
     }
 }
 
-/* Of a struct that is larger than the kernel side reads, the words after that are left out. */
+/* If a struct is larger than the kernel side reads, its later words are left out. */
 static void test_words_beyond_what_bpf_reads_are_left_out(void **state)
 {
     struct layout layout = layout_of(27);

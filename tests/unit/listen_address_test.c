@@ -69,7 +69,7 @@ static void test_what_is_no_address_is_refused(void **state)
     free(long_path);
 }
 
-/* The socket file of a killed agent is replaced, that of a running one is not. */
+/* The socket file of a killed agent is replaced; a running agent's is not. */
 static void test_socket_file_is_replaced_if_nobody_uses_it(void **state)
 {
     char directory[] = "/tmp/beamflame-http-XXXXXX", *text, *path;

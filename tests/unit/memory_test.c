@@ -98,7 +98,7 @@ static void test_addresses_that_are_not_mapped_fail_at_once(void **state)
     memory_free(memory);
 }
 
-/* What was mapped since the last list is found with the next one. */
+/* A file that was mapped since the last list is found with the next one. */
 static void test_ranges_follow_the_process(void **state)
 {
     struct mapped_ranges *ranges = mapped_ranges_new(getpid());

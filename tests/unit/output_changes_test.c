@@ -118,7 +118,7 @@ static void test_change_beyond_the_noise_is_listed(void **state)
                  "erlang:+/2\n\n2 functions have not changed by more than chance explains\n");
 }
 
-/* Sorted by self, the columns and what chance explains are those of the function alone. */
+/* Sorted by self, the columns and the noise are the function's, without callees. */
 static void test_table_can_be_sorted_by_self(void **state)
 {
     (void)state;

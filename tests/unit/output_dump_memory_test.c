@@ -89,7 +89,7 @@ static void test_json_has_bytes(void **state)
     free(text);
 }
 
-/* What is unknown is said to be so, with the reason. */
+/* Unknown values are shown as unknown, with the reason. */
 static void test_unknown_memory_is_said_to_be_unknown(void **state)
 {
     const struct memory_use unknown = {.unknown = {ERROR_UNSUPPORTED, "the reason"}};

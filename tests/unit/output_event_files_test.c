@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Which files the outputs of a recording with several events are, and which requests are refused.
- */
+/* Files of the outputs of a recording with several events, and requests that are refused.
+ * */
 #include "small_events.h"
 
 #include "output/output_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What outputs say of a recording with several events: names, weights, units and counts. */
+/* Outputs of a recording with several events: names, weights, units and counts. */
 #include "small_events.h"
 
 #include <math.h>

@@ -110,7 +110,7 @@ static void test_what_is_left_out_is_reported(void **state)
     }
 }
 
-/* The table of statuses has all of the time, that of functions only what is not idle. */
+/* The table of statuses has all of the time, the table of functions only time that is not idle. */
 static void test_tables_share_the_time_that_is_not_idle(void **state)
 {
     char *text = shown(&text_format, &(struct output_settings){.event = NULL}, STATUS_BLOCKED);

@@ -260,7 +260,7 @@ static void test_rows_of_all_hits_are_exact(void **state)
     free(text);
 }
 
-/* A table that is sorted by another value says so: the interval is that of this value. */
+/* A table that is sorted by another value says so: the interval is this value's. */
 static void test_table_names_the_value_that_it_is_sorted_by(void **state)
 {
     const struct output_settings settings = {{.grouping = {{GROUP_NAME}}}, "msg", "words"};
@@ -314,8 +314,8 @@ static void test_functions_of_the_report_have_intervals(void **state)
     free(text);
 }
 
-/* The graph has the intervals and samples of its edges and nodes, which are those of the tables,
- * and the total with the share of time that windows cover. */
+/* The graph has the same intervals and samples of its edges and nodes as the tables, and the total
+ * with the share of time that windows cover. */
 static void test_graph_has_intervals_and_numbers_of_samples(void **state)
 {
     struct load load;

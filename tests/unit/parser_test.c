@@ -23,7 +23,7 @@
 #include "util/clock.h"
 #include "util/stop.h"
 
-/* Time that a look at the clock takes, and the time that it took in all. */
+/* Time that a look at the clock takes, and the time of all looks. */
 static uint64_t look_ns, skew_ns;
 
 /* The clock of this program, instead of the C library's. */
@@ -84,8 +84,8 @@ static void assert_status(pid_t pid, const char *key, const char *value)
     assert_string_equal(found, value);
 }
 
-/* What parses files can do nothing else: it has no capability, can't get one, and the kernel
- * refuses most of its system calls. */
+/* The process that parses files can do nothing else: it has no capability, can't get one, and the
+ * kernel refuses most of its system calls. */
 static void test_parser_has_no_rights(void **state)
 {
     struct parser *parser = parser_start();

@@ -94,8 +94,8 @@ static void test_file_that_is_opened_apart_is_open_here(void **state)
     assert_int_equal(dropped, 0);
 }
 
-/* A file that is known by its name alone is opened for the reader; who lets it open has no
- * descriptor that could be read. */
+/* A file that is known by its name alone is opened for the reader; a process that lets it open has
+ * no descriptor that could be read. */
 static void test_file_is_opened_for_its_reader(void **state)
 {
     int before = dup(0), path_fd = open("/proc/self/exe", O_PATH | O_CLOEXEC), socket, fd, after;

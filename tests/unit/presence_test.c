@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The time in which the recorder ran, and that of which nothing is known. */
+/* The time in which the recorder ran, and the time without any record. */
 #include <stdarg.h>
 #include <setjmp.h>
 #include <stddef.h>

@@ -130,7 +130,7 @@ static const char *application_at(struct bench *bench, uint64_t time)
     return profile_text(bench->profile, entry_of(bench, get(bench, time))->application);
 }
 
-/* The application is that of the group leader, and is kept. */
+/* The application is the group leader's, and is kept. */
 static void test_application_is_that_of_the_group_leader(void **state)
 {
     struct profile *next = profile_new();

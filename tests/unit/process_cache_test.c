@@ -20,8 +20,8 @@ static void test_entry_has_pid_initial_call_and_name(void **state)
     close_bench(&b);
 }
 
-/* Within a second the data of a process is not read again; a change that the struct does not show
- * is seen after that. */
+/* Within a second the data of a process is not read again; after that, a change is seen that the
+ * struct does not show. */
 static void test_data_of_a_process_is_kept_for_a_second(void **state)
 {
     process_id first, later;
@@ -42,7 +42,7 @@ static void test_data_of_a_process_is_kept_for_a_second(void **state)
 }
 
 /* The data of a process that does not run is kept for a minute. A process that is running, or was
- * at the last look, counts as one that runs. */
+ * running at the last look, counts as running. */
 static void test_data_of_a_resting_process_is_kept_for_a_minute(void **state)
 {
     enum { RUNNING = 1 << 15 };

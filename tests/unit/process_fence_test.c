@@ -45,7 +45,7 @@ static int problem_of_connecting(void)
     return result;
 }
 
-/* Return which of the things that the fence forbids or permits is not as it should be. */
+/* Return the action that the fence wrongly permits or forbids. */
 static int look_from_inside(pid_t parent)
 {
     pid_t child;

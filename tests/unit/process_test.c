@@ -111,7 +111,7 @@ static void test_identity_ends_at_exec(void **state)
     waitpid(child, NULL, 0);
 }
 
-/* The start is that of the kernel's clock: not before the parent's, and not after now. */
+/* The start is in the kernel's clock: not before the parent's, and not after now. */
 static void test_start_is_in_time_since_boot(void **state)
 {
     struct process_identity own = process_identity(getpid());
@@ -323,7 +323,7 @@ static void test_container_id_is_cut_to_a_small_buffer(void **state)
     assert_string_equal(id, "");
 }
 
-/* The peak covers memory that is free again, but not that of the program before exec(). The child
+/* The peak covers memory that is free again, but not memory of the program before exec(). The child
  * starts with the memory of this process, as a child of vfork() does. */
 static void test_peak_memory_does_not_cover_the_time_before_exec(void **state)
 {

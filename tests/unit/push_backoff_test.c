@@ -47,7 +47,8 @@ static void test_other_replies_wait_for_nothing_and_end_the_row(void **state)
     }
 }
 
-/* What the service asks is the least, however long the row is; but not more than an hour. */
+/* The wait is at least the service's, however many failures there were; but not more than an
+ * hour. */
 static void test_service_may_ask_for_up_to_an_hour(void **state)
 {
     static const struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What an answer of a service means. */
+/* Verdicts on answers of services. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -133,7 +133,7 @@ static void assert_times(struct recording_writer *writer, struct profile *p, con
     profile_free(p);
 }
 
-/* Samples within 500 ms are sorted; a sample that is later than that gets the newest time written,
+/* Samples within 500 ms are sorted; a sample that is later than that gets the newest written time,
  * and is counted. */
 static void test_samples_within_500_ms_are_sorted(void **state)
 {
@@ -238,8 +238,8 @@ static void test_samples_of_several_events_are_read_back(void **state)
     profile_free(small.profile);
 }
 
-/* What samples of an event add up to in a target are the newest totals that were set for these two,
- * also before they were set. All others stay as they were written. */
+/* The samples of an event in a target add up to the newest totals of both, also samples from before
+ * these were set. All others stay as they were written. */
 static void test_samples_add_up_to_the_totals_of_their_target(void **state)
 {
     enum { SAMPLES = 1000 };
@@ -399,8 +399,8 @@ static void test_data_before_a_full_disk_stays_readable(void **state)
     lseek(fd, 0, SEEK_SET);
     assert_int_equal(read_fd(fd, &seen, &error), 0);
     assert_true(seen.cut);
-    /* All flushed samples are there, except the one that waited for its order, and perhaps those of
-     * the chunk that failed. */
+    /* All flushed samples are there, except the one that waited for its order, and perhaps samples
+     * of the chunk that failed. */
     assert_in_range(seen.count, (size_t)i - 1, (size_t)i);
     seen_free(&seen);
     profile_free(small.profile);

@@ -16,7 +16,7 @@ static const time_t MOMENT = 1795293000; /* 2026-11-21 20:30:00 UTC */
 static const struct session_options of_cpu = {.cpu = true};
 static const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
 
-/* What was reported, by any process. */
+/* Reports of any process. */
 static struct reported {
     char text[2048];
     int foreign; /* a descriptor that no child needs */

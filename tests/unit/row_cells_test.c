@@ -67,7 +67,7 @@ static void assert_complete(const struct table *table, uint64_t samples)
 
     assert_int_equal(table->all.samples, samples);
     assert_int_equal(table->all.value, table->whole.sum.value);
-    /* A row that is the whole is as sure as the total, which has no error here. */
+    /* A row that is the whole is as sure as the total. The total has no error here. */
     assert_true(row_interval_half(&table->all, &table->whole, &cover) <=
                 1e-3 * (double)table->all.value);
     assert_true(row_interval_half(&table->last, &table->whole, &cover) > 0);

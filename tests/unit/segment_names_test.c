@@ -286,7 +286,7 @@ static void test_foreign_and_future_files_do_not_count_for_keep(void **state)
     segment_names_free(names);
 }
 
-/* A leftover of another user stays. That of the user who ran sudo does not. */
+/* A leftover of another user stays. The file of the user who ran sudo does not. */
 static void test_foreign_leftovers_stay(void **state)
 {
     struct segment_names *names = names_of_two(false);

@@ -17,7 +17,7 @@ enum {
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData otlp_data;
 typedef Opentelemetry__Proto__Profiles__V1development__Profile otlp_profile;
 
-/* What all profiles have together. */
+/* The sum of all profiles. */
 struct sums {
     size_t profiles, samples;
     int64_t count, time; /* of the first two values */

@@ -372,8 +372,8 @@ static void test_children_and_descendants_are_selected(void **state)
     profile_free(small.profile);
 }
 
-/* Sample 0 has the ancestors carts and shop_sup, and sample 1 has shop_sup. The process of sample 3
- * was spawned by that of sample 0. */
+/* Sample 0 has the ancestors carts and shop_sup, and sample 1 has shop_sup. The process of sample 0
+ * spawned the process of sample 3. */
 static void test_descendants_are_selected_by_their_ancestors_too(void **state)
 {
     struct process_entry carts = {.identity = 7, .target = 1}, shop = {.identity = 8};

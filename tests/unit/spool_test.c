@@ -109,8 +109,8 @@ static void test_glance_sees_that_recordings_come_and_go(void **state)
     assert_true(spool_may_have_changed(directory, &glance));
 }
 
-/* The clock was set back by 60 years, and then by an hour.
- * What comes later is younger, whatever its name and time say. */
+/* The clock was set back by 60 years, and then by an hour. A recording that comes later is younger,
+ * whatever its name and time say. */
 static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(void **state)
 {
     static const char in_order[] = "agent-a-20861124-101500.bfr agent-a-20261124-111500.bfr "
@@ -134,7 +134,7 @@ static void test_order_and_ages_are_those_of_coming_when_the_clock_is_set_back(v
     spool_list_free(&list);
 }
 
-/* A node without a clock of its own starts in 1970: neither that recording nor those before it are
+/* A node without a clock of its own starts in 1970: neither that recording nor earlier ones are
  * that old. */
 static void test_recording_of_a_clock_far_behind_is_not_older_than_those_before(void **state)
 {
@@ -181,7 +181,8 @@ static void note(void *context, const char *name)
     strcat(context, " ");
 }
 
-/* The oldest go first, until the others fit. What is too old goes in any case. */
+/* The oldest go first, until the others fit. Recordings that are too old are removed in any
+ * case. */
 static void test_trimmed_spool_has_the_newest_recordings(void **state)
 {
     char removed[512] = "";
@@ -310,7 +311,7 @@ static void test_damaged_list_is_read_as_far_as_it_can_be(void **state)
     for (const char *name = "b\0c\0d\0"; *name; name += 2)
         assert_int_equal(name_numbers_get(sent, name), 0);
     assert_int_equal(name_numbers_get(sent, "e"), 8); /* the last line is cut off */
-    /* What is added does not become a part of that line. */
+    /* Text that is added does not become a part of that line. */
     assert_int_equal(name_numbers_set(sent, "e", 10, &spool, &error), 0);
     name_numbers_free(sent);
     sent = name_numbers_open(directory, "central", ".sent");

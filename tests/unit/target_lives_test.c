@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What kept targets from running, in recordings and in outputs. */
+/* Ends and stops of targets, in recordings and in outputs. */
 #include "small_output.h"
 
 #include "profile/target_lives.h"

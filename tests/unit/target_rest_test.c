@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether a target has run since it was last looked at. */
+/* A target that has not run since the last look counts as at rest. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -201,8 +201,8 @@ static pthread_t start_with_tid(struct worker *worker, uint64_t ns, pid_t tid)
     }
 }
 
-/* Return what is wrong with the times of two threads with one tid, of which the first ran for
- * 30 ms; NULL if nothing is. `between`: look also while neither thread runs. */
+/* Return the fault in the times of two threads with one tid; the first ran for 30 ms; NULL if
+ * nothing is. `between`: look also while neither thread runs. */
 static const char *reuse(bool between)
 {
     static struct worker first, second;

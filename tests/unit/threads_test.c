@@ -119,8 +119,8 @@ static void test_times_that_break_a_rule_are_refused_by_name(void **state)
     profile_free(small.profile);
 }
 
-/* Of too many threads, those that ran or waited longest are kept. They fit in a recording, however
- * large their numbers are. */
+/* If there are too many threads, those that ran or waited longest are kept. They fit in a
+ * recording, however large their numbers are. */
 static void test_times_beyond_the_limit_are_left_out_and_counted(void **state)
 {
     enum { THREADS = 60000 };

@@ -20,8 +20,7 @@ static void test_rsp_is_the_leaf_end_in_jit_code(void **state)
     close_bench(&b);
 }
 
-/* In JIT code on the native stack, next to a call into C, the leaf end is where that call has
- * it. */
+/* In JIT code on the native stack, next to a call into C, that call has the leaf end. */
 static void test_stop_is_the_leaf_end_of_jit_code_on_the_native_stack(void **state)
 {
     struct bench b;
