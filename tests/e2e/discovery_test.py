@@ -14,6 +14,7 @@ import beamflame
 import nodes
 import reuse_test
 
+NEEDS = "all nodes"
 STARTS = 5
 SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
 BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."

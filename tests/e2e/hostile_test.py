@@ -13,6 +13,7 @@ import unittest
 import beamflame
 import nodes
 
+NEEDS = "all nodes"
 HOSTILE = nodes.BUILD / "tests" / "hostile"
 RECORDED = 1  # seconds
 SECONDS = 5
