@@ -119,6 +119,7 @@ enum vm_counter {
     VM_EXECUTED,    /* the same as executed: statistics(reductions) */
     VM_SWITCHES,    /* how often they began to run a process */
     VM_COLLECTIONS, /* of heaps, and the words that they reclaimed */
+    VM_COUNTERS,
 };
 
 struct vm_work {
@@ -129,7 +130,12 @@ struct vm_work {
 /* True if the place of this counter is known. */
 bool vm_counts(const struct vm *vm, enum vm_counter counter);
 
-/* The work so far. False if it is unknown, or the VM has ended. */
+/* Read the counters of the set `wanted` (1 << enum vm_counter, or'ed), all at the same time. Return
+ * the set of counters that were read: a counter is missing if its place is unknown, or if the VM
+ * has ended. */
+unsigned int vm_works(struct vm *vm, unsigned int wanted, struct vm_work works[VM_COUNTERS]);
+
+/* Read one counter. False if it is missing. */
 bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work);
 
 /* Write a warning for the user if the VM is treated as another release than its own, else "". */

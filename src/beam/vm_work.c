@@ -4,13 +4,20 @@
 
 enum { AT_ONCE = 64 }; /* counters that are read in one call */
 
-/* The counters of some schedulers. */
-struct counters {
-    struct vm *vm;
+/* A counter of a scheduler. */
+struct cell {
     enum vm_counter counter;
-    uint64_t at[AT_ONCE]; /* addresses */
+    uint64_t address; /* of the counter, or of the scheduler's pointer to a run queue that has it */
+    uint64_t words[2];
+};
+
+/* Counters that are still to be read, and what the counters before have added up to. */
+struct cells {
+    struct vm *vm;
+    struct cell list[AT_ONCE];
     size_t count;
-    struct vm_work sum; /* of those before */
+    unsigned int missing; /* set of counters */
+    struct vm_work *works;
 };
 
 bool vm_counts(const struct vm *vm, enum vm_counter counter)
@@ -30,58 +37,75 @@ static bool is_of_run_queue(enum vm_counter counter)
     return counter == VM_SWITCHES || counter == VM_EXECUTED;
 }
 
-/* Read `size` bytes at each address. */
-static bool read_words(const struct counters *counters, size_t size, uint64_t words[][2])
+/* Words of a counter: an ErtsGCInfo has the words reclaimed, and then the collections (erl_gc.h
+ * 25.2.3:158, 29.1.1:157). */
+static size_t words_of(enum vm_counter counter)
+{
+    return counter == VM_COLLECTIONS ? 2 : 1;
+}
+
+/* Read the words at the addresses of all cells, or of those with a counter of a run queue. */
+static void read_cells(struct cells *cells, bool only_run_queues)
 {
     struct memory_span spans[AT_ONCE];
+    size_t of[AT_ONCE], count = 0;
 
-    for (size_t i = 0; i < counters->count; i++)
-        spans[i] = (struct memory_span){counters->at[i], words[i], size, false};
-    memory_read_spans(counters->vm->memory, spans, counters->count);
-    for (size_t i = 0; i < counters->count; i++)
-        if (!spans[i].is_read)
-            return false;
-    return true;
-}
+    for (size_t i = 0; i < cells->count; i++) {
+        struct cell *cell = &cells->list[i];
 
-/* Replace the addresses of the schedulers' pointers to run queues by the addresses of the counters
- * in these. */
-static bool follow_run_queues(struct counters *counters, uint64_t words[][2])
-{
-    const struct layout *layout = &counters->vm->layout;
-    int32_t offset = counters->counter == VM_SWITCHES ? layout->run_queue_switches
-                                                      : layout->run_queue_reductions;
-
-    if (!read_words(counters, sizeof(uint64_t), words))
-        return false;
-    for (size_t i = 0; i < counters->count; i++)
-        counters->at[i] = words[i][0] + (uint64_t)offset;
-    return true;
-}
-
-/* Add what the counters have, and forget their addresses. An ErtsGCInfo has the words reclaimed,
- * and then the collections (erl_gc.h 25.2.3:158, 29.1.1:157). */
-static bool add_up(struct counters *counters)
-{
-    bool is_pair = counters->counter == VM_COLLECTIONS;
-    uint64_t words[AT_ONCE][2];
-
-    if (is_of_run_queue(counters->counter) && !follow_run_queues(counters, words))
-        return false;
-    if (!read_words(counters, (is_pair ? 2 : 1) * sizeof(uint64_t), words))
-        return false;
-    for (size_t i = 0; i < counters->count; i++) {
-        counters->sum.amount += words[i][0];
-        counters->sum.count += words[i][is_pair];
+        if (only_run_queues && !is_of_run_queue(cell->counter))
+            continue;
+        of[count] = i;
+        spans[count++] = (struct memory_span){cell->address, cell->words,
+                                              words_of(cell->counter) * sizeof(uint64_t), false};
     }
-    counters->count = 0;
-    return true;
+    memory_read_spans(cells->vm->memory, spans, count);
+    for (size_t i = 0; i < count; i++)
+        if (!spans[i].is_read)
+            cells->missing |= 1u << cells->list[of[i]].counter;
 }
 
-static bool add(struct counters *counters, uint64_t address)
+/* Replace the addresses of pointers to run queues, which were read, by the addresses of the
+ * counters there. Return whether there are any. */
+static bool follow_run_queues(struct cells *cells)
 {
-    counters->at[counters->count++] = address;
-    return counters->count < AT_ONCE || add_up(counters);
+    const struct layout *layout = &cells->vm->layout;
+    bool any = false;
+
+    for (size_t i = 0; i < cells->count; i++) {
+        struct cell *cell = &cells->list[i];
+
+        if (!is_of_run_queue(cell->counter))
+            continue;
+        cell->address = cell->words[0] + (uint64_t)(cell->counter == VM_SWITCHES
+                                                        ? layout->run_queue_switches
+                                                        : layout->run_queue_reductions);
+        any = true;
+    }
+    return any;
+}
+
+/* Read the cells, add them up, and forget them. */
+static void add_up(struct cells *cells)
+{
+    read_cells(cells, false);
+    if (follow_run_queues(cells))
+        read_cells(cells, true);
+    for (size_t i = 0; i < cells->count; i++) {
+        const struct cell *cell = &cells->list[i];
+        struct vm_work *work = &cells->works[cell->counter];
+
+        work->amount += cell->words[0];
+        work->count += cell->words[words_of(cell->counter) - 1];
+    }
+    cells->count = 0;
+}
+
+static void add(struct cells *cells, enum vm_counter counter, uint64_t address)
+{
+    cells->list[cells->count++] = (struct cell){.counter = counter, .address = address};
+    if (cells->count == AT_ONCE)
+        add_up(cells);
 }
 
 /* The counters of a scheduler grow in erts_schedule() (reductions: erl_process.c 26.2.1:9600, where
@@ -103,22 +127,38 @@ static bool has_counter(const struct vm_scheduler *scheduler, enum vm_counter co
            (counter == VM_SWITCHES && scheduler->number == 1);
 }
 
+static void add_all(struct cells *cells, enum vm_counter counter)
+{
+    const struct vm *vm = cells->vm;
+    uint64_t offset = (uint64_t)offset_of(&vm->layout, counter);
+
+    for (uint32_t i = 0; i < vm->scheduler_count; i++)
+        if (has_counter(&vm->schedulers[i], counter))
+            add(cells, counter, vm->schedulers[i].data + offset);
+    if (counter == VM_COLLECTIONS && vm->dirty_gc_info)
+        add(cells, counter, vm->dirty_gc_info);
+}
+
+unsigned int vm_works(struct vm *vm, unsigned int wanted, struct vm_work works[VM_COUNTERS])
+{
+    struct cells cells = {.vm = vm, .works = works};
+
+    for (int counter = 0; counter < VM_COUNTERS; counter++) {
+        works[counter] = (struct vm_work){0};
+        if (!vm_counts(vm, (enum vm_counter)counter))
+            cells.missing |= 1u << counter;
+        else if (wanted >> counter & 1)
+            add_all(&cells, (enum vm_counter)counter);
+    }
+    add_up(&cells);
+    return wanted & ~cells.missing;
+}
+
 bool vm_work(struct vm *vm, enum vm_counter counter, struct vm_work *ret_work)
 {
-    uint64_t offset = (uint64_t)offset_of(&vm->layout, counter);
-    struct counters counters = {.vm = vm, .counter = counter};
+    struct vm_work works[VM_COUNTERS];
+    bool is_known = vm_works(vm, 1u << counter, works);
 
-    *ret_work = (struct vm_work){0};
-    if (!vm_counts(vm, counter))
-        return false;
-    for (uint32_t i = 0; i < vm->scheduler_count; i++)
-        if (has_counter(&vm->schedulers[i], counter) &&
-            !add(&counters, vm->schedulers[i].data + offset))
-            return false;
-    if (counter == VM_COLLECTIONS && vm->dirty_gc_info && !add(&counters, vm->dirty_gc_info))
-        return false;
-    if (!add_up(&counters))
-        return false;
-    *ret_work = counters.sum;
-    return true;
+    *ret_work = works[counter];
+    return is_known;
 }

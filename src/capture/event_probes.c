@@ -269,19 +269,31 @@ int event_probes_start(struct event_probes *probes, struct error *error)
     return 0;
 }
 
+/* The set of the counters that measure the work of events. */
+static unsigned int counters_of(const struct event_probes *probes)
+{
+    unsigned int counters = 0;
+
+    for (int i = 0; i < probes->options.count; i++)
+        counters |= 1u << probes->events[i].work.counter;
+    return counters;
+}
+
 /* Update the whole time and its work. The work of a target that has ended stays as it was. */
 static void look_at_target(struct event_probes *probes, uint64_t now)
 {
+    struct vm_work works[VM_COUNTERS];
+    unsigned int known = vm_works(probes->options.vm, counters_of(probes), works);
+
     probes->looked = now;
     probes->so_far_ns = (double)(now - probes->started);
     for (int i = 0; i < probes->options.count; i++) {
         struct probed_event *event = &probes->events[i];
-        const struct vm_work *before = &event->work.at_start;
-        struct vm_work work;
+        const struct vm_work *before = &event->work.at_start, *work = &works[event->work.counter];
 
-        if (before->count && vm_work(probes->options.vm, event->work.counter, &work))
+        if (before->count && (known >> event->work.counter & 1))
             event->so_far =
-                (struct vm_work){work.count - before->count, work.amount - before->amount};
+                (struct vm_work){work->count - before->count, work->amount - before->amount};
     }
 }
 

@@ -22,7 +22,7 @@
 
 enum {
     SPANS = 512,    /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
-    MANY_SPANS = 8, /* are checked together */
+    MANY_SPANS = 4, /* are read together */
     PAGES = 512,    /* of one read, at most */
     RECENT = 256,   /* pages that were seen filled; a power of 2 */
 };

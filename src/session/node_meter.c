@@ -126,31 +126,34 @@ static void divide_cpu_time(struct node_meter *meter)
 
 /* ---- quick ---- */
 
-static void read_counter(struct node_meter *meter, enum vm_counter counter, enum node_number number)
+static void read_counters(struct node_meter *meter)
 {
-    struct vm_work work;
+    double *of = meter->numbers.of;
+    struct vm_work works[VM_COUNTERS];
+    unsigned int known =
+        vm_works(meter->vm, 1u << VM_EXECUTED | 1u << VM_SWITCHES | 1u << VM_COLLECTIONS, works);
 
-    if (vm_work(meter->vm, counter, &work))
-        meter->numbers.of[number] = (double)work.count;
+    if (known >> VM_EXECUTED & 1)
+        of[NUMBER_REDUCTIONS] = (double)works[VM_EXECUTED].count;
+    if (known >> VM_SWITCHES & 1)
+        of[NUMBER_SWITCHES] = (double)works[VM_SWITCHES].count;
+    if (known >> VM_COLLECTIONS & 1) {
+        of[NUMBER_COLLECTIONS] = (double)works[VM_COLLECTIONS].count;
+        of[NUMBER_RECLAIMED] = (double)works[VM_COLLECTIONS].amount * sizeof(uint64_t);
+    }
 }
 
 static void read_quick(struct node_meter *meter)
 {
     double *of = meter->numbers.of;
     int64_t length = vm_run_queue_length(meter->vm);
-    struct vm_work collections;
     uint64_t ns;
 
     of[NUMBER_RUN_QUEUE] = length < 0 ? NAN : (double)length;
     of[NUMBER_PROCESSES] = vm_process_count(meter->vm);
     for (int type = 0; type < 3; type++)
         of[NUMBER_SCHEDULERS + type] = meter->vm->scheduler_counts[type];
-    read_counter(meter, VM_EXECUTED, NUMBER_REDUCTIONS);
-    read_counter(meter, VM_SWITCHES, NUMBER_SWITCHES);
-    if (vm_work(meter->vm, VM_COLLECTIONS, &collections)) {
-        of[NUMBER_COLLECTIONS] = (double)collections.count;
-        of[NUMBER_RECLAIMED] = (double)collections.amount * sizeof(uint64_t);
-    }
+    read_counters(meter);
     if (process_cpu_time(meter->vm->pid, &ns) && ns > meter->cpu_ns) {
         meter->cpu_ns = ns;
         divide_cpu_time(meter);

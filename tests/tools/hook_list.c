@@ -57,13 +57,14 @@ static void print_counters(struct hooks *hooks)
                                         [VM_SWITCHES] = "switches",
                                         [VM_COLLECTIONS] = "collections"};
 
-    dirty_collections_find_counters(hooks);
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        struct vm_work work;
+    struct vm_work works[VM_COUNTERS];
+    unsigned int known;
 
-        if (vm_work(hooks->vm, (enum vm_counter)i, &work))
-            printf("%s %" PRIu64 " %" PRIu64 "\n", names[i], work.count, work.amount);
-    }
+    dirty_collections_find_counters(hooks);
+    known = vm_works(hooks->vm, (1u << VM_COUNTERS) - 1, works);
+    for (int i = 0; i < VM_COUNTERS; i++)
+        if (known >> i & 1)
+            printf("%s %" PRIu64 " %" PRIu64 "\n", names[i], works[i].count, works[i].amount);
 }
 
 static void find_one(struct hooks *hooks, const char *what)
