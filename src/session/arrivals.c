@@ -126,9 +126,12 @@ struct arrivals *arrivals_new(const struct targets *targets)
     struct arrivals *arrivals = xcalloc(1, sizeof(*arrivals));
 
     look(arrivals);
-    for (size_t i = 0; i < arrivals->count; i++)
-        arrivals->seen[i].settled = targets_find(targets, arrivals->seen[i].pid) ||
-                                    refusals_has(&targets->refused, arrivals->seen[i].pid);
+    for (size_t i = 0; i < arrivals->count; i++) {
+        struct seen *seen = &arrivals->seen[i];
+        const struct refused_vm *refused = refusals_find(&targets->refused, seen->pid);
+
+        seen->settled = targets_find(targets, seen->pid) || (refused && !refused->is_nameless);
+    }
     return arrivals;
 }
 

@@ -25,7 +25,8 @@ void refusals_drop(struct refusals *refusals, pid_t pid)
     refusals->count = kept;
 }
 
-void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const char *reason)
+struct refused_vm *refusals_add(struct refusals *refusals, pid_t pid, const char *node,
+                                const char *reason)
 {
     bool is_known = node && *node;
 
@@ -36,6 +37,7 @@ void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const 
                             .identity = process_identity(pid),
                             .node = is_known ? xstrdup(node) : node_name_requested(pid),
                             .reason = xstrdup(reason)};
+    return &refusals->of[refusals->count - 1];
 }
 
 static bool runs(const struct refused_vm *refusal)
@@ -43,12 +45,12 @@ static bool runs(const struct refused_vm *refusal)
     return process_runs(refusal->pid, &refusal->identity);
 }
 
-bool refusals_has(const struct refusals *refusals, pid_t pid)
+const struct refused_vm *refusals_find(const struct refusals *refusals, pid_t pid)
 {
     for (size_t i = 0; i < refusals->count; i++)
         if (refusals->of[i].pid == pid && runs(&refusals->of[i]))
-            return true;
-    return false;
+            return &refusals->of[i];
+    return NULL;
 }
 
 void refusals_forget_ended(struct refusals *refusals)

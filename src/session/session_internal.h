@@ -33,7 +33,7 @@
 
 struct arrivals;
 
-/* Targets, and VMs that the targets have refused, do not arrive. */
+/* Targets, and VMs that the targets have refused for good, do not arrive. */
 struct arrivals *arrivals_new(const struct targets *targets);
 void arrivals_free(struct arrivals *arrivals);
 

@@ -87,7 +87,7 @@ bool targets_exclude(struct targets *targets, struct vm *vm)
         return false;
     snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
     log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);
-    refusals_add(&targets->refused, vm->pid, node, reason);
+    refusals_add(&targets->refused, vm->pid, node, reason)->is_nameless = !node[0];
     return true;
 }
 

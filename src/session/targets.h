@@ -20,6 +20,7 @@ struct refused_vm {
     struct process_identity identity;
     char *node; /* its name, or the one that it requests; NULL: not known */
     char *reason;
+    bool is_nameless; /* a rule excludes it, and it has no name yet: with one, it is judged again */
 };
 
 struct refusals {
@@ -27,14 +28,16 @@ struct refusals {
     size_t count, room;
 };
 
-/* Add a VM, or give another reason. `node`: its name if it is known, or NULL. Texts are copied. */
-void refusals_add(struct refusals *refusals, pid_t pid, const char *node, const char *reason);
+/* Add a VM, or give another reason. `node`: its name if it is known, or NULL. Texts are copied.
+ * The result, like that of refusals_find(), is valid until the next refusals_* call. */
+struct refused_vm *refusals_add(struct refusals *refusals, pid_t pid, const char *node,
+                                const char *reason);
 
 /* Forget a VM that is profiled now. */
 void refusals_drop(struct refusals *refusals, pid_t pid);
 
-/* True if the program that the process runs now was refused. */
-bool refusals_has(const struct refusals *refusals, pid_t pid);
+/* Find the refusal of the program that the process runs now, or NULL. */
+const struct refused_vm *refusals_find(const struct refusals *refusals, pid_t pid);
 
 /* Forget those that have ended. */
 void refusals_forget_ended(struct refusals *refusals);

@@ -18,9 +18,13 @@ NEEDS = "all nodes"
 STARTS = 5
 SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
 BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."
-# Gets a name after 3 seconds of work.
-NAMED_LATER = f"spawn(fun() -> {BUSY[:-1]} end), timer:sleep(3000), {{ok, _}} = net_kernel:start(" \
-    "late, #{name_domain => shortnames, dist_listen => false})."
+ONLY_LATE = "rules:\n  - {node: 'late@*', profile: true}\n  - {profile: false}\n"
+
+
+def named_later(seconds):
+    """Return what a node does that is busy, and gets the name `late` after these seconds."""
+    return (f"spawn(fun() -> {BUSY[:-1]} end), timer:sleep({seconds * 1000}), {{ok, _}} = "
+            "net_kernel:start(late, #{name_domain => shortnames, dist_listen => false}).")
 
 
 def arguments(*flags, work=BUSY):
@@ -126,23 +130,30 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         for vms in (old, new):
             self.assertEqual({name for name, vm in vms.items() if vm.pid in times}, {"shop2"})
 
-    def check_named_later(self, rules=""):
-        """A VM that gets a name after 3 seconds has samples under that name soon after."""
-        self.begin(rules)
-        vm, began = self.run_vm(arguments(work=NAMED_LATER))
-        time.sleep(10)
+    def check_named_later(self, rules="", begins_first=False):
+        """A VM that gets a name after some seconds has samples under that name soon after, whether
+        the VM begins first or the agent."""
+        late = 6 if begins_first else 3
+        if not begins_first:
+            self.begin(rules)
+        vm, began = self.run_vm(arguments(work=named_later(late)))
+        if begins_first:
+            self.begin(rules)
+        time.sleep(12)
         times = self.samples("--node", "late")
         self.assertEqual(set(times), {vm.pid})
-        self.assertGreater(min(times[vm.pid]), began + 3)
-        self.assertGreater(max(times[vm.pid]), began + 9)
+        self.assertGreater(min(times[vm.pid]), began + late)
+        self.assertGreater(max(times[vm.pid]), began + late + 6)
 
     def test_vm_that_gets_a_name_later_has_it_from_then_on(self):
         self.check_named_later()
 
     def test_vm_that_gets_a_name_later_is_judged_by_it(self):
         """A rule excludes it before."""
-        self.check_named_later("rules:\n  - {node: 'late@*', profile: true}\n"
-                               "  - {profile: false}\n")
+        self.check_named_later(ONLY_LATE)
+
+    def test_vm_that_runs_before_the_agent_is_judged_by_a_later_name(self):
+        self.check_named_later(ONLY_LATE, begins_first=True)
 
 
 if __name__ == "__main__":
