@@ -15,6 +15,7 @@ import otlp_test
 import pprof_test
 
 HZ = 999
+ALLOWED = 0.02  # part of the CPU time that an output may lack, or have too much
 LOADS = ("sleep=1", "sleep=10")  # options of load halfidle
 PERIOD = 1000000000 // HZ  # ns
 STACKS = nodes.ROOT / "tests" / "web" / "stacks.js"
@@ -97,27 +98,28 @@ class HalfIdle:
                                *(word for path in paths for word in ("-o", path)))
 
     def test_samples_have_parts_of_a_period(self):
-        """Rounded to whole periods, they change by more than a tenth of the CPU time, else the loads
-        prove nothing. Such changes can cancel by chance, so they are summed without their signs."""
+        """Rounded to whole periods, they change by more of the CPU time than the other tests allow,
+        else the loads prove nothing. Such changes can cancel by chance, so they are summed without
+        their signs."""
         for load in LOADS:
             times = times_of_json(self.folders[load] / "x.json")
             changes = sum(abs(max(1, math.floor(time / PERIOD + 0.5)) * PERIOD - time)
                           for time in times)
-            self.assertGreater(changes / self.cpu_ns[load], 0.1, load)
+            self.assertGreater(changes / self.cpu_ns[load], 1.5 * ALLOWED, load)
 
     def test_each_output_adds_up_to_the_cpu_time(self):
         for load in LOADS:
             for suffix, ns_of in OUTPUTS.items():
                 with self.subTest(suffix, load=load):
                     ns = ns_of(self.folders[load] / f"x.{suffix}")
-                    self.assertAlmostEqual(ns / self.cpu_ns[load], 1, delta=0.02)
+                    self.assertAlmostEqual(ns / self.cpu_ns[load], 1, delta=ALLOWED)
 
     def test_both_values_of_pprof_add_up_to_the_cpu_time(self):
         for load in LOADS:
             raw = pprof_test.Raw(self.folders[load] / "x.pb")
             for value, unit in enumerate((PERIOD, 1)):
                 total = sum(raw.folded(value).values()) * unit
-                self.assertAlmostEqual(total / self.cpu_ns[load], 1, delta=0.02)
+                self.assertAlmostEqual(total / self.cpu_ns[load], 1, delta=ALLOWED)
 
 
 if __name__ == "__main__":
