@@ -10,7 +10,6 @@ from pathlib import Path
 import beamflame
 import nodes
 
-NEEDS = "own nodes"
 FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
 
 

@@ -10,7 +10,6 @@ import beamflame
 import nodes
 import viewer
 
-NEEDS = "own nodes"
 HEATMAP = "#heatmap canvas"
 ROWS, ROW_HEIGHT, CELL_MS = 50, 3, 20
 
