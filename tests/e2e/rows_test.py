@@ -9,7 +9,6 @@ import beamflame
 import nodes
 from beamflame import DONE
 
-NEEDS = "own nodes"
 NUMBER = r"[\d,]+"
 ROW = re.compile(rf" +(?P<count>{NUMBER})(?: +\+- (?P<half>{NUMBER}|\?))? +[\d,.]+ +[\d.]+ .*?"
                  rf" (?P<samples>{NUMBER})  (?P<name>\S.*)")
