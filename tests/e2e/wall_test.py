@@ -139,7 +139,8 @@ class Wall:
         self.assertAlmostEqual(turns["drowsy:short/1"] / seconds(stats), 0.3, delta=0.06)
         self.assertAlmostEqual(turns["drowsy:long/1"] / seconds(stats), 0.7, delta=0.06)
         self.assertEqual(stats["complete_stacks"], stats["erlang_samples"])
-        self.assertAlmostEqual(stats["samples"] / (len(times) * 20 * seconds(stats)), 1, delta=0.1)
+        # A sweep that finds no CPU in time is left out.
+        self.assertAlmostEqual(stats["samples"] / (len(times) * 20 * seconds(stats)), 1, delta=0.25)
 
     def test_all_frames_have_names_in_a_storm_of_messages(self):
         """In a storm of messages all frames have names."""
