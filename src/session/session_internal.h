@@ -40,7 +40,7 @@ void arrivals_free(struct arrivals *arrivals);
 /* Look at a process that has just begun a program. */
 void arrivals_note(struct arrivals *arrivals, pid_t pid);
 
-/* Try a VM again that has no name yet, after node_name_pause(): rules may match its name. */
+/* Try a VM again that has no name yet: rules may match its name. The pause doubles each time. */
 void arrivals_ask_again(struct arrivals *arrivals, pid_t pid);
 
 /* Look at all processes, unless the last look was so recent that another one would take more than
