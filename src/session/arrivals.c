@@ -6,6 +6,7 @@
 
 #include "beam/vm.h"
 #include "os/process.h"
+#include "session/node_name.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 
@@ -42,7 +43,7 @@ enum {
 
 /* A VM without a name that a rule excludes is opened again after 1 s, and then after twice as long
  * each time. There can be many, and to open one takes some 20 ms. */
-static const uint64_t ASK_FIRST_NS = 1000000000, ASK_MOST_NS = 3600000000000;
+static const uint64_t ASK_PAUSE_MOST_NS = 2048000000000;
 
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as long.
  * If the kernel reports new VMs, looks may be rarer; some are still needed, because it reports only
@@ -252,9 +253,7 @@ void arrivals_ask_again(struct arrivals *arrivals, pid_t pid)
 
     if (!seen)
         return;
-    seen->pause = seen->pause < ASK_FIRST_NS ? ASK_FIRST_NS : 2 * seen->pause;
-    if (seen->pause > ASK_MOST_NS)
-        seen->pause = ASK_MOST_NS;
+    seen->pause = node_name_pause(seen->pause, ASK_PAUSE_MOST_NS);
     seen->due = clock_ns(CLOCK_MONOTONIC) + seen->pause;
 }
 

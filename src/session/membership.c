@@ -18,6 +18,9 @@ enum {
     JOIN_NS = 100000000, /* for VMs that join in one step: samples wait in the ring buffer */
 };
 
+/* Most ns between two looks for the name of a VM that has none: a look reads one term. */
+static const uint64_t NAME_PAUSE_MOST_NS = 32000000000;
+
 static bool has_name(struct vm *vm)
 {
     char name[1024];
@@ -382,7 +385,7 @@ static int look_for_name(struct session *session, struct target *target, struct 
     if (target->name.is_known || !session->arrivals || now < target->name.due)
         return 0;
     target->name.is_known = has_name(target->vm);
-    target->name.pause = node_name_pause(target->name.pause);
+    target->name.pause = node_name_pause(target->name.pause, NAME_PAUSE_MOST_NS);
     target->name.due = now + target->name.pause;
     if (!target->name.is_known)
         return 0;

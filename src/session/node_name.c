@@ -15,13 +15,13 @@ void node_name_now(struct vm *vm, char *name, size_t size)
         name[0] = '\0';
 }
 
-uint64_t node_name_pause(uint64_t last)
+uint64_t node_name_pause(uint64_t last, uint64_t longest)
 {
-    static const uint64_t FIRST = 1000000000, LONGEST = 32000000000;
+    static const uint64_t FIRST = 1000000000;
 
     if (last < FIRST)
         return FIRST;
-    return last < LONGEST ? 2 * last : last;
+    return last < longest ? 2 * last : last;
 }
 
 char *node_name_requested(pid_t pid)

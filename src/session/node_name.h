@@ -12,8 +12,9 @@
 void node_name_now(struct vm *vm, char *name, size_t size);
 
 /* Return the ns until the next look for the name of a VM that has none: 1 s, then twice as long
- * each time, up to 32 s. `last`: what the last call returned; less than 1 s at first. */
-uint64_t node_name_pause(uint64_t last);
+ * each time, while that is below `longest`. `last`: what the last call returned; less than 1 s at
+ * first. */
+uint64_t node_name_pause(uint64_t last, uint64_t longest);
 
 /* Return the name that the command line of the VM requests by -sname or -name, malloc'ed; NULL if
  * it requests none. Its host may be missing. */
