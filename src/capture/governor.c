@@ -29,9 +29,10 @@ static const uint64_t CHARGE_TICK = 1500000;
 static const uint64_t IDLE_CPU = 300000;    /* ns */
 static const uint64_t IDLE_TICK = 50000000; /* ns */
 
-/* While no window is open, and the groups that stay open cost little, the thread sleeps, for SLEEP
- * at most. An alarm wakes it after hits that cost ALARM_COST on all CPUs together, or ALARM_SHARE
- * of what the group may cost a second. It then checks the groups for at least CALM. */
+/* While no window is open, the groups that stay open cost little, and the periods of samples do not
+ * change, the thread sleeps, for SLEEP at most. An alarm wakes it after hits that cost ALARM_COST
+ * on all CPUs together, or ALARM_SHARE of what the group may cost a second. It then checks the
+ * groups for at least CALM. */
 static const uint64_t SLEEP = 5000000000; /* ns */
 static const uint64_t CALM = 100000000;   /* ns */
 static const double ALARM_COST = 125e3;   /* ns */
@@ -225,11 +226,11 @@ static bool has_window(const struct governor *governor)
 /* True if the thread may sleep until an alarm. */
 static bool is_calm(struct governor *governor, uint64_t now)
 {
-    if (!governor->options.callbacks.alarm || governor->alarmed || has_window(governor))
+    if (!governor->options.callbacks.alarm || governor->stirred || has_window(governor))
         governor->calm_since = 0;
     else if (!governor->calm_since)
         governor->calm_since = now;
-    governor->alarmed = false;
+    governor->stirred = false;
     return governor->calm_since && now - governor->calm_since >= CALM;
 }
 
@@ -383,7 +384,7 @@ int governor_error(struct governor *governor, unsigned group, struct error *erro
 void governor_wake(struct governor *governor)
 {
     pthread_mutex_lock(&governor->lock);
-    governor->alarmed = true;
+    governor->stirred = true;
     pthread_cond_broadcast(&governor->changed);
     pthread_mutex_unlock(&governor->lock);
 }

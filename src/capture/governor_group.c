@@ -100,7 +100,8 @@ static void set_open(struct probe_group *group, enum wire_open open)
     callbacks->open(callbacks->context, group->number, open);
 }
 
-/* Set the period of samples so that they stay within their part of the budget. */
+/* Set the period of samples so that they stay within their part of the budget. The governor does
+ * not sleep while the period changes: the next hits would have a period for an earlier rate. */
 static void set_period(struct probe_group *group)
 {
     const struct governor_options *options = &group->governor->options;
@@ -112,6 +113,7 @@ static void set_period(struct probe_group *group)
     if (fabs(period - (double)group->period) < 0.1 * (double)group->period)
         return;
     group->period = (uint64_t)period;
+    group->governor->stirred = true;
     options->callbacks.period(options->callbacks.context, group->number, group->period);
 }
 

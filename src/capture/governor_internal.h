@@ -64,8 +64,8 @@ struct governor {
     pthread_t thread;
     bool started, stop;
     bool has_alarms;     /* the BPF programs ring an alarm after some runs */
-    bool alarmed;        /* since the thread looked last */
-    uint64_t calm_since; /* since when no window is open and no alarm came; 0: one did */
+    bool stirred;        /* an alarm came, or a period changed, since the thread looked last */
+    uint64_t calm_since; /* since when nothing stirred and no window is open; 0: one is */
     unsigned member;     /* in options.host */
     uint64_t start_time, stop_time;
     uint64_t said; /* when the shares were last logged */
