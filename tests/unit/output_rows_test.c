@@ -314,8 +314,8 @@ static void test_functions_of_the_report_have_intervals(void **state)
     free(text);
 }
 
-/* The graph has the same intervals and samples of its edges and nodes as the tables, and the total
- * with the share of time that windows cover. */
+/* Edges and nodes of the graph have the intervals and numbers of samples of the tables. The total
+ * has the share of time that windows cover. */
 static void test_graph_has_intervals_and_numbers_of_samples(void **state)
 {
     struct load load;
