@@ -372,9 +372,10 @@ static bool write_sum(const struct perf *perf)
  * empty line. */
 static void write_end(const struct perf *perf, const struct recording_totals *totals)
 {
-    bool any = write_counted(perf) | write_sum(perf);
     FILE *file = perf->file;
+    bool any = write_counted(perf);
 
+    any = write_sum(perf) || any;
     for (int i = 0; i < LOSS_COUNT; i++) {
         if (!totals->losses[i])
             continue;
