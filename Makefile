@@ -198,7 +198,8 @@ unit-tests: $(UNIT_TESTS) $(BUILD)/tests/replay_test $(BUILD)/tests/seeds $(LIST
 FUZZ_SECONDS ?= 20
 FUZZ_NAMES ?=
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/*_fuzz.c))
-FUZZ_FLAGS := -std=c11 -O1 -g -Wno-gnu-variable-sized-type-not-at-end -fno-omit-frame-pointer \
+FUZZ_FLAGS := -std=c11 -O1 -g -Wall -Wextra -Werror -Wno-missing-field-initializers \
+              -Wno-gnu-variable-sized-type-not-at-end -Wno-unknown-attributes -fno-omit-frame-pointer \
               -fsanitize=address,undefined,float-cast-overflow \
               -fno-sanitize-recover=undefined,float-cast-overflow -D__SANITIZE_ADDRESS__
 $(BUILD)/fuzz/obj/%.o: src/%.c | $(SKELETONS) $(SCHEMA_HEADERS)

@@ -177,7 +177,7 @@ static void test_many_spans_are_written_in_several_chunks(void **state)
     struct recording *recording;
     const struct spans *of;
     struct error error;
-    int fd;
+    int fd = -1;
 
     (void)state;
     small_profile_make(&small);

@@ -281,7 +281,7 @@ static void test_many_readings_are_written_in_several_chunks(void **state)
     struct sample sample;
     struct error error;
     bool cut;
-    int fd;
+    int fd = -1;
 
     (void)state;
     small_profile_make(&small);
