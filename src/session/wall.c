@@ -37,6 +37,7 @@ const char *const wall_tally_names[] = {
 struct pending {
     struct sample sample;
     uint64_t address, id; /* of its struct; pid term */
+    uint64_t looked;      /* when its thread was last looked at; at first, the time of the sweep */
     bool done;
 };
 
@@ -172,8 +173,8 @@ static void add_running(struct wall *wall, const struct swept_process *swept)
     process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
     wall->pending =
         xgrow(wall->pending, &wall->pending_room, wall->pending_count, sizeof(*wall->pending));
-    wall->pending[wall->pending_count++] =
-        (struct pending){sample, swept->address, swept_process_id(wall->vm, swept), false};
+    wall->pending[wall->pending_count++] = (struct pending){
+        sample, swept->address, swept_process_id(wall->vm, swept), wall->now, false};
 }
 
 /* Append a sample of a running process, with the stack of a CPU sample of it, before or after the
@@ -223,7 +224,8 @@ static bool append_waiting(struct wall *wall, struct pending *pending)
 }
 
 /* Append the samples of running processes that have waited long enough, or `all`. A process that
- * continued to run has been sampled by now. One that left the CPU may have a sample from before. */
+ * continued to run has been sampled by now. One that left the CPU may have a sample from before.
+ * One without a sample is looked at again after as long a time. */
 static void settle(struct wall *wall, bool all)
 {
     uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
@@ -233,8 +235,9 @@ static void settle(struct wall *wall, bool all)
         const struct sample *recent = &wall->recent[pending->sample.process % RECENT];
         uint64_t age = wall->now - pending->sample.time;
 
-        if (!all && age < wait)
+        if (!all && age <= STACK_NS && wall->now - pending->looked < wait)
             continue;
+        pending->looked = wall->now;
         if (append_waiting(wall, pending))
             continue;
         if (recent->process == pending->sample.process &&

@@ -10,23 +10,32 @@
 
 /* ---- of a live VM ---- */
 
-/* Find the scheduler's thread by its name. */
-static bool find_named(const struct vm *vm, struct stopped_thread *thread)
+/* True if `tid` is the scheduler's thread, by its name. */
+static bool is_named(const struct vm *vm, pid_t tid, struct stopped_thread *thread)
 {
+    uint32_t number;
+
+    process_thread_name(vm->pid, tid, thread->name, sizeof(thread->name));
+    thread->tid = tid;
+    return thread_type_of(thread->name, &number) == THREAD_SCHEDULER &&
+           number == thread->scheduler->number;
+}
+
+/* Find the scheduler's thread: the one that was found before, or one of all threads. */
+static bool find_named(struct vm *vm, struct stopped_thread *thread)
+{
+    pid_t *known = &vm->schedulers[thread->scheduler - vm->schedulers].task, *tids;
     struct error ignored; /* the VM ended */
-    size_t count;
-    pid_t *tids = process_threads(vm->pid, &count, &ignored);
     bool found = false;
+    size_t count;
 
-    for (size_t i = 0; tids && i < count && !found; i++) {
-        uint32_t number;
-
-        process_thread_name(vm->pid, tids[i], thread->name, sizeof(thread->name));
-        found = thread_type_of(thread->name, &number) == THREAD_SCHEDULER &&
-                number == thread->scheduler->number;
-        thread->tid = tids[i];
-    }
+    if (*known && is_named(vm, *known, thread))
+        return true;
+    tids = process_threads(vm->pid, &count, &ignored);
+    for (size_t i = 0; tids && i < count && !found; i++)
+        found = is_named(vm, tids[i], thread);
     free(tids);
+    *known = found ? thread->tid : 0;
     return found;
 }
 
