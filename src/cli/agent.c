@@ -42,10 +42,10 @@ static void report_failed(void *context, const struct error *error)
     message_error(error);
 }
 
-static void report_empty(void *context, const struct output_request *request)
+static void report_empty(void *context, const struct output_empty *empty)
 {
     (void)context;
-    (void)request;
+    (void)empty;
 }
 
 static void say_held(pid_t pid)

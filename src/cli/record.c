@@ -91,10 +91,10 @@ static void report_wrote(void *context, const char *path)
         message_say("wrote %s", path);
 }
 
-static void report_empty(void *context, const struct output_request *request)
+static void report_empty(void *context, const struct output_empty *empty)
 {
     (void)context;
-    render_say_empty(request);
+    render_say_empty(empty);
 }
 
 static void report_full(void *context, uint64_t max_size)

@@ -186,12 +186,20 @@ static void say_what_was_written(const struct output_options *options,
     }
 }
 
-int render_say_empty(const struct output_request *request)
+int render_say_empty(const struct output_empty *empty)
 {
+    const struct output_request *request = empty->request;
     struct error error;
 
-    error_set(&error, ERROR_NO_SAMPLES, "%s was not written: no sample counts for it",
-              request->path);
+    if (empty->total.text[0])
+        error_set(
+            &error, ERROR_NO_SAMPLES,
+            "%s was not written: no stack was taken of hits that count for it (their total is "
+            "%s; record longer, or raise --budget)",
+            request->path, empty->total.text);
+    else
+        error_set(&error, ERROR_NO_SAMPLES, "%s was not written: no sample counts for it",
+                  request->path);
     if (!request->optional)
         return message_error(&error);
     message_warning("%s", error.text);
@@ -204,7 +212,7 @@ static int say_what_is_empty(const struct output_result *result)
     int code = 0;
 
     for (size_t i = 0; i < result->empty_count; i++)
-        if (render_say_empty(result->empty[i]))
+        if (render_say_empty(&result->empty[i]))
             code = ERROR_NO_SAMPLES;
     return code;
 }

@@ -43,7 +43,7 @@ int render(int fd, const char *name, const struct output_options *options);
 
 /* Report that an output was not written, because no sample counts for it. A warning if it is
  * optional. Return the exit code. */
-int render_say_empty(const struct output_request *request);
+int render_say_empty(const struct output_empty *empty);
 
 /* Write the outputs of the recording that `fd` reads. `path`: its name, NULL if it has none. A
  * recording that would be lost is kept elsewhere, with a report. Return the exit code. */

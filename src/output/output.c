@@ -411,15 +411,19 @@ static void take_result(const struct recording *recording, const struct outputs 
         .given = outputs->given,
         .totals = *recording_get_totals(recording),
         .paths = xcalloc(outputs->count, sizeof(char *)),
-        .empty = xcalloc(outputs->request_count, sizeof(struct output_request *)),
+        .empty = xcalloc(outputs->request_count, sizeof(struct output_empty)),
     };
+    struct number_text total = {0};
 
+    if (!outputs->left_out)
+        total = output_source_total(&outputs->source);
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->list[i].begun && !outputs->list[i].request->file)
             result.paths[result.path_count++] = xstrdup(outputs->list[i].path);
     for (size_t i = 0; i < outputs->request_count; i++)
         if (!any_begun(outputs, &outputs->requests[i]))
-            result.empty[result.empty_count++] = &outputs->requests[i];
+            result.empty[result.empty_count++] =
+                (struct output_empty){&outputs->requests[i], total};
     *ret_result = result;
 }
 

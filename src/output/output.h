@@ -11,6 +11,7 @@
 
 #include "output/changes/comparison.h"
 #include "output/event_choice.h"
+#include "output/number_text.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
 #include "util/buffer.h"
@@ -65,6 +66,10 @@ bool output_source_selects(const struct output_source *source, event_id event);
 
 /* True if the event is selected, also by the weight (the time of event cpu or wall). */
 bool output_source_shows(const struct output_source *source, event_id event);
+
+/* The total of the weight of the first such event that has one, as text for people; "" if none has,
+ * or if the weight is no value of events. */
+struct number_text output_source_total(const struct output_source *source);
 
 /* Return the side of a sample in a comparison, 0 or 1; 0 without a comparison. */
 int output_source_side(const struct output_source *source, const struct sample *sample);
@@ -133,12 +138,18 @@ struct output_request {
 int output_check(const struct output_request *requests, size_t count, uint32_t events, bool peers,
                  struct error *error);
 
+/* A request of which nothing was written, because no sample counts for it. */
+struct output_empty {
+    const struct output_request *request;
+    struct number_text total; /* of hits that count, of which no stack was taken; "": none */
+};
+
 struct output_result {
     struct error given; /* of a request with a file, which the others outlive; code 0: none */
     struct recording_totals totals;
     char **paths; /* of the written files */
     size_t path_count;
-    const struct output_request **empty; /* not written: no sample counts for them */
+    struct output_empty *empty;
     size_t empty_count;
 };
 void output_result_free(struct output_result *result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output.h"
+#include "output/weight.h"
 
 struct output_range output_source_range(const struct output_source *source,
                                         const struct recording_totals *totals)
@@ -53,6 +54,19 @@ bool output_source_selects(const struct output_source *source, event_id event)
 bool output_source_shows(const struct output_source *source, event_id event)
 {
     return output_source_selects(source, event) && (!source->event || source->event == event);
+}
+
+struct number_text output_source_total(const struct output_source *source)
+{
+    for (event_id id = 1; id <= profile_counts(source->profile).events; id++) {
+        const struct event_summary *summary = recording_get_summary(source->recording, id);
+        struct weight weight = weight_of_event(source, id);
+
+        if (summary && output_source_shows(source, id) && !weight.is_metric && !weight.is_one &&
+            summary->sums[weight.value])
+            return weight_text(&weight, summary->sums[weight.value]);
+    }
+    return (struct number_text){0};
 }
 
 int output_source_side(const struct output_source *source, const struct sample *sample)

@@ -27,7 +27,7 @@ struct rotation_reports {
     /* A file of a segment is complete. Not called for statistics. */
     void (*wrote)(void *context, const char *path);
     /* An output was not written, because no sample counts for it. */
-    void (*empty)(void *context, const struct output_request *request);
+    void (*empty)(void *context, const struct output_empty *empty);
     /* Called after each step, which takes 100 ms. */
     void (*progress)(void *context, const struct session *session, enum recorder_state state);
     /* The recording ends at max_size. */

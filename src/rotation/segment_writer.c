@@ -76,8 +76,8 @@ static int report_outputs(const struct rotation_reports *reports,
         if (!statistics || strcmp(result->paths[i], statistics))
             reports->wrote(reports->context, result->paths[i]);
     for (size_t i = 0; i < result->empty_count; i++) {
-        reports->empty(reports->context, result->empty[i]);
-        if (!result->empty[i]->optional)
+        reports->empty(reports->context, &result->empty[i]);
+        if (!result->empty[i].request->optional)
             code = ERROR_NO_SAMPLES;
     }
     return code;

@@ -95,7 +95,8 @@ static void test_samples_that_count_0_make_no_graph(void **state)
     assert_int_equal(output_write(recording, &binaries, &request, 1, &result, &error), 0);
     assert_int_equal(result.path_count, 0);
     assert_int_equal(result.empty_count, 1);
-    assert_ptr_equal(result.empty[0], &request);
+    assert_ptr_equal(result.empty[0].request, &request);
+    assert_string_equal(result.empty[0].total.text, "");
     output_result_free(&result);
     recording_close(recording);
     profile_free(small.profile);
@@ -129,7 +130,8 @@ static char *summary_of_counted(const struct event_summary *counted, enum error_
     assert_int_equal(error.code, code);
     if (!code) {
         assert_int_equal(result.empty_count, 1);
-        assert_ptr_equal(result.empty[0], &requests[0]);
+        assert_ptr_equal(result.empty[0].request, &requests[0]);
+        assert_int_equal(result.empty[0].total.text[0] != 0, counted->sums[0] != 0);
         output_result_free(&result);
     }
     fclose(requests[1].file);

@@ -64,10 +64,10 @@ static void note_wrote(void *context, const char *path)
         note("closed", "log");
 }
 
-static void note_empty(void *context, const struct output_request *request)
+static void note_empty(void *context, const struct output_empty *empty)
 {
     (void)context;
-    note("empty", request->path);
+    note("empty", empty->request->path);
 }
 
 static struct rotation_reports reports;
