@@ -351,6 +351,12 @@ struct parser *mappings_parser(struct mappings *mappings)
     return mappings->parser;
 }
 
+void mappings_rest(struct mappings *mappings)
+{
+    if (mappings->parser)
+        parser_rest(mappings->parser);
+}
+
 bool mappings_lack_parser(const struct mappings *mappings)
 {
     return mappings->parser && !parser_has_started(mappings->parser);

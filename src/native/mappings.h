@@ -83,6 +83,8 @@ const struct mapping *mappings_all(struct mappings *mappings, int *count);
 
 /* Return the parser of the files, started at first use. */
 struct parser *mappings_parser(struct mappings *mappings);
+/* Let the parser end if it is not in use (parser_rest()). */
+void mappings_rest(struct mappings *mappings);
 /* True if no process could be started to parse files. */
 bool mappings_lack_parser(const struct mappings *mappings);
 

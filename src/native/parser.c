@@ -34,6 +34,8 @@ static const uint64_t ANSWER_NS = 15000000000;
 static const uint64_t WAIT_NS = 60000000000;
 enum { WAIT_PART = 10 };
 
+static const uint64_t REST_NS = 60000000000;
+
 struct parser {
     int references;
     pthread_mutex_t lock;
@@ -43,9 +45,10 @@ struct parser {
     int socket;
     int starts;
     unsigned int epoch;
-    uint64_t made_ns;   /* CLOCK_MONOTONIC */
-    uint64_t waited_ns; /* for all answers */
-    uint64_t silent;    /* a device; 0: none */
+    uint64_t made_ns;     /* CLOCK_MONOTONIC */
+    uint64_t answered_ns; /* the last request; the same clock */
+    uint64_t waited_ns;   /* for all answers */
+    uint64_t silent;      /* a device; 0: none */
 };
 
 static struct parser *make(void)
@@ -139,6 +142,17 @@ static void end(struct parser *parser)
     parser->epoch++;
 }
 
+void parser_rest(struct parser *parser)
+{
+    pthread_mutex_lock(&parser->lock);
+    if (parser->child && parser->answered_ns &&
+        clock_ns(CLOCK_MONOTONIC) - parser->answered_ns > REST_NS) {
+        end(parser);
+        parser->starts--; /* it has not crashed */
+    }
+    pthread_mutex_unlock(&parser->lock);
+}
+
 void parser_release(struct parser *parser)
 {
     if (!parser || --parser->references)
@@ -176,6 +190,7 @@ static int wait_for(struct parser *parser)
             code = ETIME;
     } while (ready <= 0 && !code);
     parser->waited_ns += waited;
+    parser->answered_ns = from + waited;
     return code;
 }
 

@@ -193,6 +193,30 @@ static void test_parser_is_started_a_few_times_only(void **state)
     parser_release(parser);
 }
 
+/* A parser without a request for a minute ends, and the next request starts it. This is no crash:
+ * it can happen more often. */
+static void test_parser_that_is_not_in_use_rests(void **state)
+{
+    struct parser *parser = parser_start();
+    struct elf_file *file = open_self(parser);
+    pid_t first = child_of(getpid()), second;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        assert_true(knows_main(file));
+        second = child_of(getpid());
+        assert_int_equal(second == first, i == 0);
+        skew_ns += 59000000000;
+        parser_rest(parser);
+        assert_int_equal(child_of(getpid()), second);
+        skew_ns += 2000000000;
+        parser_rest(parser);
+        assert_int_equal(child_of(getpid()), 0);
+    }
+    elf_file_free(file);
+    parser_release(parser);
+}
+
 /* A parser that delays each answer, but not for long enough to be ended, is not asked without end.
  * It is asked again when more time has passed. */
 static void test_slow_answers_have_a_limit_in_all(void **state)
@@ -340,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_file_that_ends_the_parser_is_lost_alone),
         cmocka_unit_test(test_code_that_ends_the_parser_is_unknown_alone),
         cmocka_unit_test(test_parser_is_started_a_few_times_only),
+        cmocka_unit_test(test_parser_that_is_not_in_use_rests),
         cmocka_unit_test(test_slow_answers_have_a_limit_in_all),
         cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
         cmocka_unit_test(test_parser_that_hangs_over_code_does_not_delay_the_end),

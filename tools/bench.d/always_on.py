@@ -15,6 +15,7 @@ from recording import folder, kill, wait_for
 
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
 SETTLED = 45  # seconds until code was read and the first recordings were sent
+PATIENCE = 300  # seconds for the first recording: busy nodes take the CPUs
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 BUSY, IDLE = "clients=1", "clients=0"
 
@@ -98,13 +99,13 @@ def cost(name, busy, idle, options, release, most_cpu, most_memory):
     """Measure the agent beside nodes that serve requests, and nodes that do nothing."""
     with ExitStack() as stack:
         out = stack.enter_context(folder())
-        for count, load in ((busy, BUSY), (idle, IDLE)):
+        for count, load in ((idle, IDLE), (busy, BUSY)):  # while busy ones run, others start slowly
             for _ in range(count):
                 stack.enter_context(nodes.Node(release, "request", load))
         taken = out / "taken"
         taken.mkdir()
         process = stack.enter_context(agent(out, stack.enter_context(service(taken))))
-        wait_for(lambda: accepted(taken), "request", SETTLED)
+        wait_for(lambda: accepted(taken), "request", PATIENCE)
         time.sleep(SETTLED)
         seen, cpu, began = len(accepted(taken)), cpu_seconds(process.pid), time.monotonic()
         memory = 0
