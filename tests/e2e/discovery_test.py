@@ -16,8 +16,10 @@ import reuse_test
 
 NEEDS = "all nodes"
 STARTS = 5
+MANY = 20  # more than the agent opens before it records
 SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
 BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."
+SELDOM_BUSY = "F = fun F() -> lists:seq(1, 100000), timer:sleep(50), F() end, F()."
 ONLY_LATE = "rules:\n  - {node: 'late@*', profile: true}\n  - {profile: false}\n"
 
 
@@ -114,6 +116,14 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         times = self.samples()[first.pid]
         self.assertLess(min(times), began)
         self.assertGreater(max(times), ended - 1)
+
+    def test_all_vms_of_a_large_host_have_samples(self):
+        """The agent begins to record some of the VMs that run, and the others join."""
+        vms = {self.run_vm(arguments(work=SELDOM_BUSY))[0].pid for _ in range(MANY)}
+        time.sleep(5)
+        self.begin()
+        time.sleep(15)
+        self.assertLessEqual(vms, set(self.samples()))
 
     def test_first_rule_that_matches_a_node_decides(self):
         """VMs that run before the agent, and those that start later, follow the rules alike."""
