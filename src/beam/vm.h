@@ -37,7 +37,7 @@ struct vm_scheduler {
     uint64_t tid;       /* pthread_t: equal to the thread's fs base on x86-64 */
     enum vm_scheduler_type type;
     uint32_t number; /* 1.. within its type */
-    pid_t task;      /* its thread, if symbol/stopped_thread.c has looked for it; else 0 */
+    pid_t task;      /* the tid of its thread, once it was found; else 0 */
 };
 
 /* Addresses in the target of the VM's global variables; 0 if not found. */

@@ -65,7 +65,7 @@ struct governor {
     bool started, stop;
     bool has_alarms;     /* the BPF programs ring an alarm after some runs */
     bool stirred;        /* an alarm came, or a period changed, since the thread looked last */
-    uint64_t calm_since; /* since when nothing stirred and no window is open; 0: one is */
+    uint64_t calm_since; /* since when nothing stirred and no window was open; 0: not calm */
     unsigned member;     /* in options.host */
     uint64_t start_time, stop_time;
     uint64_t said; /* when the shares were last logged */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Signals that end a program: what they do here. A signal that was ignored when the program started
+/* What signals do that end a program. A signal that was ignored when the program started
  * (nohup) stays ignored, apart from SIGINT and SIGTERM during a recording. */
 #pragma once
 

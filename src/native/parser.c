@@ -46,7 +46,7 @@ struct parser {
     int starts;
     unsigned int epoch;
     uint64_t made_ns;     /* CLOCK_MONOTONIC */
-    uint64_t answered_ns; /* the last request; the same clock */
+    uint64_t answered_ns; /* the last request, or made; the same clock */
     uint64_t waited_ns;   /* for all answers */
     uint64_t silent;      /* a device; 0: none */
 };
@@ -58,7 +58,7 @@ static struct parser *make(void)
     parser->references = 1;
     parser->socket = -1;
     parser->owner = getpid();
-    parser->made_ns = clock_ns(CLOCK_MONOTONIC);
+    parser->made_ns = parser->answered_ns = clock_ns(CLOCK_MONOTONIC);
     pthread_mutex_init(&parser->lock, NULL);
     return parser;
 }
@@ -145,8 +145,7 @@ static void end(struct parser *parser)
 void parser_rest(struct parser *parser)
 {
     pthread_mutex_lock(&parser->lock);
-    if (parser->child && parser->answered_ns &&
-        clock_ns(CLOCK_MONOTONIC) - parser->answered_ns > REST_NS) {
+    if (parser->child && clock_ns(CLOCK_MONOTONIC) - parser->answered_ns > REST_NS) {
         end(parser);
         parser->starts--; /* it has not crashed */
     }

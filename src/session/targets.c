@@ -116,12 +116,17 @@ void targets_remove(struct targets *targets, size_t index)
             (targets->count - index) * sizeof(*targets->of));
 }
 
+static uint32_t room_for(size_t count)
+{
+    return 2 * (uint32_t)count + ARRIVALS;
+}
+
 uint32_t targets_room(const struct targets *targets)
 {
-    uint32_t count = (uint32_t)targets->count, room = 2 * count + ARRIVALS;
+    uint32_t room = room_for(targets->count);
 
     if (!targets->all)
-        return count;
+        return (uint32_t)targets->count;
     return room > targets->room_least ? room : targets->room_least;
 }
 
@@ -209,8 +214,8 @@ static int add_all(struct targets *targets, const pid_t *pids, size_t count, siz
     size_t first = targets->may_be_none && count > FIRST_VMS ? FIRST_VMS : count;
     struct error unsupported = {0};
 
-    if (targets->room_least < count)
-        targets->room_least = (uint32_t)count + ARRIVALS;
+    if (targets->room_least < room_for(count))
+        targets->room_least = room_for(count);
     for (size_t i = 0; i < first && !stop_requested; i++) {
         if (add(targets, pids[i], error) == 0)
             continue;

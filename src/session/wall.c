@@ -225,7 +225,7 @@ static bool append_waiting(struct wall *wall, struct pending *pending)
 
 /* Append the samples of running processes that have waited long enough, or `all`. A process that
  * continued to run has been sampled by now. One that left the CPU may have a sample from before.
- * One without a sample is looked at again after as long a time. */
+ * A process without a sample is looked at again after the same time. */
 static void settle(struct wall *wall, bool all)
 {
     uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
