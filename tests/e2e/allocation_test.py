@@ -48,7 +48,8 @@ class Allocation:
             truth = node.tell("profile")["words"]
             stats = json.loads((out / "s.json").read_text())
             found = words_by_function(beamflame.folded(out / "x.bfr"))
-        self.assertEqual(stats["events"]["alloc"]["lost"], 0)
+        alloc = stats["events"]["alloc"]
+        self.assertLess(alloc["lost"], 0.05 * alloc["samples"])  # some are, on a loaded machine
         truth = {name: words for name, words in truth.items()
                  if words > 0.01 * sum(truth.values())}
         self.assertGreater(len(truth), 15)
