@@ -67,7 +67,7 @@ static inline uint64_t weight_of_amount(const struct weight *weight, uint64_t am
 {
     uint64_t period = weight->period;
 
-    return period ? amount / period + (amount % period >= period / 2) : amount;
+    return period ? amount / period + (amount % period >= period - period / 2) : amount;
 }
 
 /* The weight of a sample that is written alone: at least 1 period. */
