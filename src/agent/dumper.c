@@ -215,7 +215,7 @@ static void refuse(int connection, bool is_busy, const char *why)
 
 static void take_request(struct dumper *dumper)
 {
-    struct dump_order order;
+    struct dump_order order = {0};
     int connection, place;
     pid_t own = getpid(), pid;
 

@@ -129,7 +129,7 @@ static void put_line(struct buffer *text, const char *name, size_t number)
 /* Forget the recordings that have left the spool. */
 static void forget_removed(struct name_numbers *numbers, const struct spool_list *spool)
 {
-    struct name_numbers kept = {.path = numbers->path, .lines = numbers->lines};
+    struct name_numbers kept = {.path = NULL};
 
     for (size_t i = 0; i < spool->count; i++) {
         const char *name = spool->of[i].name;
@@ -140,7 +140,9 @@ static void forget_removed(struct name_numbers *numbers, const struct spool_list
     }
     string_table_free(&numbers->names);
     free(numbers->of);
-    *numbers = kept;
+    numbers->names = kept.names;
+    numbers->of = kept.of;
+    numbers->room = kept.room;
 }
 
 static int rewrite(struct name_numbers *numbers, const struct spool_list *spool)

@@ -258,7 +258,9 @@ static double call_ns(void)
         batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     }
     qsort(batches, TRIAL_BATCHES, sizeof(*batches), compare);
-    return (double)batches[TRIAL_BATCHES / 2] / TRIAL_BATCH;
+    enum { MIDDLE = TRIAL_BATCHES / 2 };
+
+    return (double)batches[MIDDLE] / TRIAL_BATCH;
 }
 
 /* Measure a hit, and check that each is counted. */

@@ -170,9 +170,10 @@ static struct process_identity identity_and_state(pid_t pid, char *ret_state)
     char *stat;
     const char *state = stat_state(pid, &stat), *field;
 
-    *ret_state = state ? *state : 0;
+    *ret_state = '\0';
     if (!state)
         return identity;
+    *ret_state = *state;
     field = skip_fields(state, STAT_STATE, STAT_START_TIME);
     if (field)
         identity.start_time = strtoull(field, NULL, 10);
