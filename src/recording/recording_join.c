@@ -99,7 +99,8 @@ static bool has_cpu(const struct joined_recording *part)
     return event_find(part->profile, EVENT_CPU) != 0;
 }
 
-/* CPU samples can be added up only if they have the same clock and frequency. */
+/* CPU samples can be added up only if they have the same clock. Without a frequency, their values
+ * are no times. */
 static int check_cpu(const struct join *join, struct error *error)
 {
     const struct joined_recording *first = NULL;
@@ -114,7 +115,7 @@ static int check_cpu(const struct join *join, struct error *error)
             first = part;
         one = recording_get_header(first->recording);
         other = recording_get_header(part->recording);
-        if (one->frequency != other->frequency || strcmp(one->event, other->event) != 0)
+        if (!one->frequency != !other->frequency || strcmp(one->event, other->event) != 0)
             return error_set(error, ERROR_FAILED,
                              "%.120s has CPU samples by %s at %u Hz, and %.120s by %s at %u Hz: "
                              "such files can't be joined",
@@ -280,16 +281,20 @@ static int put_all(struct join *join, int *ret_fd)
     return join->result;
 }
 
-/* Take frequency and clock from the first part with CPU samples, if there is one. */
+/* Take the clock and the highest frequency from the parts with CPU samples, if there are any. */
 static void take_sampling(const struct join *join, struct recording_header *header)
 {
-    for (size_t i = join->count; i--;) {
+    bool is_first = true;
+
+    for (size_t i = 0; i < join->count; i++) {
         const struct recording_header *own = recording_get_header(join->parts[i].recording);
 
         if (!has_cpu(&join->parts[i]))
             continue;
-        header->frequency = own->frequency;
+        if (is_first || own->frequency > header->frequency)
+            header->frequency = own->frequency;
         header->event = own->event;
+        is_first = false;
     }
 }
 

@@ -5,7 +5,8 @@
  *
  * Equal entries become one: a VM in two recordings is one target, unless their hosts differ. Counts
  * are added up. The recordings may have different events. Events of the same name must have the
- * same values, and CPU samples must have the same clock and frequency; else ERROR_FAILED.
+ * same values, and CPU samples must have the same clock; else ERROR_FAILED. Their frequencies may
+ * differ, because each sample has its time: the joined recording has the highest.
  */
 #pragma once
 

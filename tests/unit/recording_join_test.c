@@ -304,19 +304,38 @@ static void test_recordings_of_different_clocks_are_refused(void **state)
     struct error error;
 
     (void)state;
-    other.frequency = 199;
+    other.frequency = 0; /* its values are no times */
     fds[0] = recording_number(0);
     fds[1] = recording_of(&other, 0);
     assert_int_equal(join(fds, 2, &by_time, &fd, &error), -1);
     assert_int_equal(fd, -1);
     assert_string_equal(error.text, "one has CPU samples by cpu-clock at 100 Hz, and two by "
-                                    "cpu-clock at 199 Hz: such files can't be joined");
+                                    "cpu-clock at 0 Hz: such files can't be joined");
     other = small_header;
     other.event = "cycles";
     fds[0] = recording_number(0);
     fds[1] = recording_of(&other, 0);
     assert_int_equal(join(fds, 2, &by_time, &fd, &error), -1);
     assert_non_null(strstr(error.text, "by cycles at 100 Hz"));
+}
+
+/* Samples have their times, whatever the frequency: the highest is that of the whole. */
+static void test_frequencies_may_differ(void **state)
+{
+    static const uint32_t frequencies[] = {199, 50};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct recording_header other = small_header;
+        struct recording *recording;
+        struct seen seen;
+
+        other.frequency = frequencies[i];
+        recording = join_two(recording_number(0), recording_of(&other, 1), &by_time, &seen);
+        assert_int_equal(recording_get_header(recording)->frequency, i ? 100 : 199);
+        recording_close(recording);
+        profile_free(seen.profile);
+    }
 }
 
 /* Make a recording of one sample, with one event and one value. */
@@ -373,6 +392,7 @@ int main(void)
         cmocka_unit_test(test_vm_of_a_restarted_host_is_the_same),
         cmocka_unit_test(test_recordings_joined_in_turn_follow_each_other),
         cmocka_unit_test(test_recordings_of_different_clocks_are_refused),
+        cmocka_unit_test(test_frequencies_may_differ),
         cmocka_unit_test(test_events_of_one_name_need_the_same_values),
     };
 
