@@ -47,14 +47,21 @@ static __always_inline void sample_tick(struct bpf_perf_event_data *ctx, const s
     sample_submit(at);
 }
 
+static __always_inline bool is_wanted(const struct wire_target *target)
+{
+    return !target->skipped || bpf_get_prandom_u32() >= target->skipped;
+}
+
 SEC("perf_event")
 int sample_cpu(struct bpf_perf_event_data *ctx)
 {
+    const struct wire_target *target;
     struct tick tick;
 
     if (!tick_begin(ctx, &tick))
         return 0;
-    if (this_target())
+    target = this_target();
+    if (target && is_wanted(target))
         sample_tick(ctx, &tick);
     tick_end(&tick);
     return 0;

@@ -128,6 +128,7 @@ struct wire_target {
                         * + WIRE_START_NS) */
     __u64 start_stack; /* address at which the program's first stack began; 0: not known */
     __u64 code_generation_address; /* 0: not read */
+    __u64 skipped;                 /* of 2^32 ticks, so many give no CPU sample, picked at random */
     struct wire_trace_atoms trace;
     struct wire_words process_words, scheduler_words;
     /* offsets of fields */
@@ -327,7 +328,7 @@ _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "
 _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
                    32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 280, "wire format");
+_Static_assert(sizeof(struct wire_target) == 288, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 40, "wire format");

@@ -57,12 +57,14 @@ struct agent {
 static int set_session(struct session_options *session, const struct agent_config *config,
                        char *events, warn_function warn, struct error *error)
 {
+    uint32_t cpu = agent_rules_cpu(config), wall = agent_rules_wall(config);
+
     *session = (struct session_options){
         .clock = sample_clock_default(),
-        .frequency = config->record.cpu ? config->record.cpu : 1,
-        .cpu = config->record.cpu > 0,
-        .wall = config->record.wall > 0,
-        .wall_frequency = config->record.wall ? config->record.wall : 1,
+        .frequency = cpu ? cpu : 1,
+        .cpu = cpu > 0,
+        .wall = wall > 0,
+        .wall_frequency = wall ? wall : 1,
         .budget = config->record.budget / 100,
         .host_budget = config->record.host_budget / 100,
         .long_us = LONG_SLICE_US,
@@ -75,7 +77,7 @@ static int set_session(struct session_options *session, const struct agent_confi
 
 int agent_check(const struct agent_config *config, struct error *error)
 {
-    char *events = xstrdup(config->record.events);
+    char *events = agent_rules_events(config);
     struct agent_triggers triggers = {.spool = NULL};
     struct session_options session;
     int result = set_session(&session, config, events, NULL, error);
@@ -313,24 +315,22 @@ static int record(struct agent *agent, struct error *error)
 static int open_and_record(struct agent *agent, struct error *error)
 {
     const struct agent_config *config = agent->options->config;
-    struct target_options options = {.all = true,
-                                     .may_be_none = true,
-                                     .room = NODES_LEAST,
-                                     .rule_count = config->rule_count,
-                                     .warn = agent->reports.warn};
+    struct target_options options = {
+        .all = true, .may_be_none = true, .room = NODES_LEAST, .warn = agent->reports.warn};
     int result;
 
     memory_limit_set(config->record.max_memory);
     free(agent->events);
-    agent->events = xstrdup(config->record.events);
-    agent_rules_free(&agent->rules);
-    agent->rules = agent_rules_of(config);
-    options.rules = agent->rules.of;
+    agent->events = agent_rules_events(config);
     agent->recorder.loop = config->record.interval;
     agent->records_anew = false;
     agent->ends_session = 0;
     if (set_session(&agent->session, config, agent->events, agent->reports.warn, error))
         return -1;
+    agent_rules_free(&agent->rules);
+    agent->rules = agent_rules_of(config, &agent->session);
+    options.rules = agent->rules.of;
+    options.rule_count = agent->rules.count;
     agent_triggers_set(&agent->triggers, config, &agent->session);
     if (targets_open(&options, &agent->targets, error))
         return -1;

@@ -2,24 +2,84 @@
 #include "agent/agent_rules.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/alloc.h"
+#include "util/buffer.h"
 #include "util/optional_text.h"
 
-struct agent_rules agent_rules_of(const struct agent_config *config)
+/* ---- what all rules want ---- */
+
+static void add_events(struct buffer *list, const char *events)
+{
+    if (*events)
+        buffer_format(list, "%s%s", list->size ? "," : "", events);
+}
+
+char *agent_rules_events(const struct agent_config *config)
+{
+    struct buffer list = {0};
+
+    add_events(&list, config->record.events);
+    for (size_t i = 0; i < config->rule_count; i++)
+        if (config->rules[i].profile)
+            add_events(&list, config->rules[i].events);
+    buffer_byte(&list, '\0');
+    return list.data;
+}
+
+uint32_t agent_rules_cpu(const struct agent_config *config)
+{
+    uint32_t most = config->record.cpu;
+
+    for (size_t i = 0; i < config->rule_count; i++)
+        if (config->rules[i].profile && config->rules[i].cpu > most)
+            most = config->rules[i].cpu;
+    return most;
+}
+
+uint32_t agent_rules_wall(const struct agent_config *config)
+{
+    uint32_t most = config->record.wall;
+
+    for (size_t i = 0; i < config->rule_count; i++)
+        if (config->rules[i].profile && config->rules[i].wall > most)
+            most = config->rules[i].wall;
+    return most;
+}
+
+/* ---- rules ---- */
+
+/* Where no CPU samples are recorded, one a second is enough for the other events. */
+static struct target_plan plan(const struct session_options *session, uint32_t cpu, uint32_t wall,
+                               const char *events)
+{
+    return (struct target_plan){.cpu = cpu > 0,
+                                .frequency = cpu ? cpu : 1,
+                                .wall_frequency = wall,
+                                .events = session_options_find_events(session, events)};
+}
+
+struct agent_rules agent_rules_of(const struct agent_config *config,
+                                  const struct session_options *session)
 {
     struct agent_rules rules = {xcalloc(config->rule_count + 1, sizeof(*rules.of)),
-                                config->rule_count};
+                                config->rule_count + 1};
 
-    for (size_t i = 0; i < rules.count; i++) {
+    for (size_t i = 0; i < config->rule_count; i++) {
         const struct agent_rule *rule = &config->rules[i];
 
-        rules.of[i] = (struct target_rule){.node = optional_text_copy(rule->node),
-                                           .container = optional_text_copy(rule->container),
-                                           .name_space = optional_text_copy(rule->name_space),
-                                           .pod = optional_text_copy(rule->pod),
-                                           .profile = rule->profile};
+        rules.of[i] =
+            (struct target_rule){.node = optional_text_copy(rule->node),
+                                 .container = optional_text_copy(rule->container),
+                                 .name_space = optional_text_copy(rule->name_space),
+                                 .pod = optional_text_copy(rule->pod),
+                                 .profile = rule->profile,
+                                 .plan = plan(session, rule->cpu, rule->wall, rule->events)};
     }
+    rules.of[config->rule_count] = (struct target_rule){
+        .profile = true,
+        .plan = plan(session, config->record.cpu, config->record.wall, config->record.events)};
     return rules;
 }
 
@@ -45,7 +105,8 @@ bool agent_rules_alike(const struct agent_config *one, const struct agent_config
         if (!optional_text_equal(a->node, b->node) ||
             !optional_text_equal(a->container, b->container) ||
             !optional_text_equal(a->name_space, b->name_space) ||
-            !optional_text_equal(a->pod, b->pod) || a->profile != b->profile)
+            !optional_text_equal(a->pod, b->pod) || a->profile != b->profile || a->cpu != b->cpu ||
+            a->wall != b->wall || strcmp(a->events, b->events) != 0)
             return false;
     }
     return true;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The rules of a configuration, as a session takes them. They outlive the configuration, which can
- * be read again while a session uses them. */
+/*
+ * The rules of a configuration, as a session takes them. They outlive the configuration, which can
+ * be read again while a session uses them.
+ *
+ * A session records what at least one rule wants. The plan of each rule says what of it is recorded
+ * of its VMs.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "agent/config/agent_config.h"
+#include "session/options.h"
 #include "session/target_rules.h"
 
 struct agent_rules {
@@ -14,9 +20,19 @@ struct agent_rules {
     size_t count;
 };
 
-/* Return a copy of the rules, to be freed. */
-struct agent_rules agent_rules_of(const struct agent_config *config);
+/* Return a copy of the rules, to be freed. The last one is for all VMs that match no other: what
+ * section `record` says is recorded of them. `session` has the events of agent_rules_events(). */
+struct agent_rules agent_rules_of(const struct agent_config *config,
+                                  const struct session_options *session);
 void agent_rules_free(struct agent_rules *rules);
+
+/* Return the events of all rules and of section `record`, as a list to be freed; "" if there are
+ * none. */
+char *agent_rules_events(const struct agent_config *config);
+
+/* Return the most CPU samples, or sweeps, a second of all rules and of section `record`. */
+uint32_t agent_rules_cpu(const struct agent_config *config);
+uint32_t agent_rules_wall(const struct agent_config *config);
 
 /* True if two configurations have the same rules. */
 bool agent_rules_alike(const struct agent_config *one, const struct agent_config *other);

@@ -74,7 +74,6 @@ void agent_status_note(struct agent_status *status, const struct session *sessio
     status->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (process_resident_bytes(getpid(), &resident))
         status->resident = resident;
-    status->sampled_hertz = options->cpu ? options->frequency : 0;
     status->budget_ppm = options->event_count ? (uint64_t)(options->budget * 1e6) : 0;
     node_board_write(&status->nodes_board, targets, session_profile(session));
 }

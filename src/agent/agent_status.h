@@ -57,9 +57,9 @@ struct agent_status {
     _Atomic uint64_t refused;     /* VMs that run and are not profiled */
     _Atomic uint64_t segments;    /* recordings that are complete */
     _Atomic uint64_t samples, lost;
-    _Atomic uint64_t losses[LOSS_COUNT];        /* by enum loss */
-    _Atomic uint64_t cpu_ns, resident;          /* of the process that records; bytes */
-    _Atomic uint64_t sampled_hertz, budget_ppm; /* what is in force; 10000 ppm are 1 % */
+    _Atomic uint64_t losses[LOSS_COUNT]; /* by enum loss */
+    _Atomic uint64_t cpu_ns, resident;   /* of the process that records; bytes */
+    _Atomic uint64_t budget_ppm;         /* what is in force; 10000 ppm are 1 % */
     _Atomic uint64_t spool_bytes, spool_recordings;
     struct service_status services[STATUS_SERVICES_MAX];
     struct refusals_status refusals;

@@ -34,6 +34,11 @@ static void find_sites(struct event_probes *probes, struct probed_event *event)
     };
 
     event->group = -1;
+    if (!(probes->options.wanted >> (event - probes->events) & 1)) {
+        error_set(&event->refused, ERROR_UNSUPPORTED, "a rule leaves it out");
+        event->is_reported = true;
+        return;
+    }
     if (event_sites_find(&target, event->request, &event->places, &event->refused))
         return;
     for (int i = 0; i < event->places.count; i++) {

@@ -32,6 +32,7 @@ struct event_probes_options {
     const struct calibration *calibration;
     const struct event_request *events;
     int count;
+    uint32_t wanted;         /* 1 << index of each event that is recorded of this target */
     uint32_t target;         /* number of the target in `programs`: 0, 1, 2... */
     double budget;           /* share of the target's CPU time that probes may cost: 0.01 */
     struct host_limit *host; /* limit of all targets together; NULL: none */
@@ -44,9 +45,10 @@ struct event_probes_options {
 struct event_probes *event_probes_new(const struct event_probes_options *options);
 void event_probes_free(struct event_probes *probes);
 
-/* -1 with error if the event was refused: its places were not found, or its probes not attached. */
+/* -1 with error if the event was refused: it is not wanted, its places were not found, or its
+ * probes not attached. */
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error);
-/* True at the first call for a refused event: the caller reports it. */
+/* True at the first call for a refused event that is wanted: the caller reports it. */
 bool event_probes_are_to_report(struct event_probes *probes, int event);
 
 int event_probes_start(struct event_probes *probes, struct error *error);

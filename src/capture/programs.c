@@ -234,7 +234,7 @@ static int map_error(struct error *error)
 }
 
 int programs_add_target(struct programs *programs, const struct vm *vm,
-                        uint64_t code_generation_address, struct error *error)
+                        uint64_t code_generation_address, double sampled, struct error *error)
 {
     const struct layout *layout = &vm->layout;
     uint32_t pid = (uint32_t)vm->pid;
@@ -242,6 +242,7 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
         .started = process_identity_boot_ns(&vm->identity),
         .start_stack = vm->identity.start_stack,
         .code_generation_address = code_generation_address,
+        .skipped = (uint64_t)((1 - sampled) * 0x1p32),
         .process_words = layout_process_words(layout),
         .scheduler_words = layout_scheduler_words(layout),
 #define WIRE_FIELD(of, member) .member = (uint16_t)layout->member,

@@ -52,9 +52,10 @@ struct bpf_program *programs_want(struct programs *programs, const char *name);
 int programs_load(struct programs *programs, struct error *error);
 
 /* Add a target: hits in this VM's threads count from now on. `code_generation_address` is a word of
- * the target that is copied into each sample, 0 for none. */
+ * the target that is copied into each sample, 0 for none. Of the ticks that hit it, the share
+ * `sampled` gives a CPU sample: 1 all of them, 0 none. */
 int programs_add_target(struct programs *programs, const struct vm *vm,
-                        uint64_t code_generation_address, struct error *error);
+                        uint64_t code_generation_address, double sampled, struct error *error);
 
 /* The traces of this target's processes are read from now on, too. */
 void programs_set_traces(struct programs *programs, const struct vm *vm,

@@ -29,6 +29,7 @@ static const double ADVANCE_NS = 5e5;
 struct vm_cpu_time {
     struct cpu_time *all;
     pid_t pid;
+    double ticks; /* that a sample stands for, on the average */
     struct sample *held;
     size_t count, room;
     uint64_t began;     /* ns, start of the window */
@@ -84,12 +85,13 @@ void cpu_time_free(struct cpu_time *cpu_time)
     free(cpu_time);
 }
 
-struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid)
+struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid, double sampled)
 {
     struct vm_cpu_time *own = xcalloc(1, sizeof(*own));
 
     own->all = cpu_time;
     own->pid = pid;
+    own->ticks = 1 / sampled;
     own->began = clock_ns(CLOCK_MONOTONIC);
     own->ended = !process_cpu_time(pid, &own->accounted);
     return own;
@@ -118,12 +120,14 @@ static double ns_per_count(const struct vm_cpu_time *own)
 uint64_t vm_cpu_time_base(struct vm_cpu_time *own, const struct snapshot *snapshot)
 {
     const uint8_t *bytes = snapshot_region(snapshot, REGION_TICK, sizeof(uint64_t));
-    uint64_t count = own->all->period, ns;
+    uint64_t tick = own->all->period, ns;
+    double count;
 
     if (bytes)
-        memcpy(&count, bytes, sizeof(count));
-    ns = (uint64_t)((double)count * ns_per_count(own));
-    own->counted += (double)count;
+        memcpy(&tick, bytes, sizeof(tick));
+    count = (double)tick * own->ticks;
+    ns = (uint64_t)(count * ns_per_count(own));
+    own->counted += count;
     return ns ? ns : 1;
 }
 

@@ -25,8 +25,9 @@ struct vm_cpu_time;
 struct cpu_time *cpu_time_new(const struct clock_event *clock, uint64_t period, uint32_t frequency);
 void cpu_time_free(struct cpu_time *cpu_time);
 
-/* The account of one VM, which begins now. Borrows `cpu_time`. */
-struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid);
+/* The account of one VM, which begins now. Of the ticks that hit it, the share `sampled` gives a
+ * sample. Borrows `cpu_time`. */
+struct vm_cpu_time *vm_cpu_time_new(struct cpu_time *cpu_time, pid_t pid, double sampled);
 void vm_cpu_time_free(struct vm_cpu_time *own);
 
 /* Return the base of a new sample: the ns that it stands for before its window is scaled. */

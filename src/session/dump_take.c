@@ -153,7 +153,7 @@ static int start_sampling(struct dump_taker *taker, struct error *error)
     taker->sampler = sampler_new(taker->programs, "sample_cpu", sample_clock_default(), HZ);
     if (programs_load(taker->programs, error) ||
         programs_add_target(taker->programs, taker->vm,
-                            symbolizer_code_generation_address(taker->symbolizer), error) ||
+                            symbolizer_code_generation_address(taker->symbolizer), 1, error) ||
         sampler_start(taker->sampler, error))
         return -1;
     taker->kernel = kernel_symbols_new(&(struct error){0});

@@ -119,6 +119,7 @@ static int find_probes(const struct events *events, struct target *target, struc
         .calibration = &events->calibration,
         .events = events->options->events,
         .count = events->options->event_count,
+        .wanted = target->plan.events,
         .target = target->number,
         .budget = events->options->budget,
         .host = events->host,
@@ -132,7 +133,7 @@ static int find_probes(const struct events *events, struct target *target, struc
     if (!options.hooks)
         return -1;
     target->probes = event_probes_new(&options);
-    if (events->alloc)
+    if (session_options_find_events(events->options, EVENT_ALLOC) & target->plan.events)
         target->allocation = allocation_new(target->vm, code);
     return 0;
 }
@@ -183,8 +184,11 @@ static int say_refused(const struct events *events, struct error *last)
     for (int i = 0; i < events->options->event_count; i++) {
         size_t refused = 0;
 
-        for (size_t target = 0; target < events->targets->count; target++)
-            refused += is_refused(events, events->targets->of[target], i, last);
+        for (size_t at = 0; at < events->targets->count; at++) {
+            const struct target *target = events->targets->of[at];
+
+            refused += (target->plan.events >> i & 1) && is_refused(events, target, i, last);
+        }
         seen += refused < events->targets->count;
     }
     return seen;
@@ -256,7 +260,7 @@ int event_samples_take_cpu(struct events *events, const struct target *target,
 {
     struct sample allocated = *sample;
 
-    if (!events->alloc)
+    if (!target->allocation)
         return 0;
     allocated.event = events->alloc;
     allocated.flags |= SAMPLE_EXACT;

@@ -31,6 +31,17 @@ static bool has_name(struct vm *vm)
 
 /* ---- start ---- */
 
+static void set_plan(const struct session *session, struct target *target)
+{
+    target->plan = target->rule ? target->rule->plan : session_options_plan(session->options);
+}
+
+/* The share of ticks that give a CPU sample of the target. */
+static double sampled_share(const struct session *session, const struct target *target)
+{
+    return (double)target->plan.frequency / session->options->frequency;
+}
+
 int membership_open(struct session *session, struct error *error)
 {
     struct targets *targets = session->targets;
@@ -39,6 +50,7 @@ int membership_open(struct session *session, struct error *error)
         struct target *target = targets->of[i];
 
         target->number = (uint32_t)i;
+        set_plan(session, target);
         target->name.is_known = has_name(target->vm);
         target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
                                             session->segment->profile, error);
@@ -59,7 +71,8 @@ int membership_open(struct session *session, struct error *error)
 static int begin(const struct session *session, struct target *target, struct error *error)
 {
     if (programs_add_target(session->programs, target->vm,
-                            symbolizer_code_generation_address(target->symbolizer), error))
+                            symbolizer_code_generation_address(target->symbolizer),
+                            sampled_share(session, target), error))
         return -1;
     memory_locks_watch(session->memory_locks, target->vm);
     target_look_for_traces(target, session->programs);
@@ -77,8 +90,9 @@ int membership_begin(struct session *session, struct error *error)
 /* From now on the CPU time of the VM and of its threads counts. */
 static void account(struct session *session, struct target *target)
 {
-    if (session->cpu_time)
-        target->cpu_time = vm_cpu_time_new(session->cpu_time, target->vm->pid);
+    if (target->plan.cpu)
+        target->cpu_time =
+            vm_cpu_time_new(session->cpu_time, target->vm->pid, sampled_share(session, target));
     symbolizer_look(target->symbolizer, false);
 }
 
@@ -93,8 +107,8 @@ static int watch(const struct session *session, struct target *target, struct er
     if (session->options->node_metrics)
         target->node_watch = node_watch_new(target->vm, session->options->node_metrics);
     if (session->options->node_numbers)
-        target->meter = node_meter_new(target->vm, session->options);
-    return walls_add(target, session->options, session->segment, error) ||
+        target->meter = node_meter_new(target->vm, session->options, &target->plan);
+    return walls_add(target, session->options, error) ||
                    trigger_watch_add(target, session->options, error)
                ? -1
                : 0;
@@ -236,6 +250,7 @@ static int join(struct session *session, struct target *target, struct error *er
 {
     int result;
 
+    set_plan(session, target);
     target->name.is_known = has_name(target->vm);
     target->symbolizer =
         symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
@@ -262,16 +277,17 @@ static int add(struct session *session, pid_t pid, uint32_t number, bool *ret_is
 {
     struct targets *targets = session->targets;
     struct vm *vm = open_arrival(session, pid, error);
+    const struct target_rule *rule;
     struct target *target;
 
     if (!vm)
         return -1;
-    if (targets_exclude(targets, vm)) {
+    if (targets_exclude(targets, vm, &rule)) {
         *ret_is_judged = has_name(vm);
         vm_close(vm);
         return 0;
     }
-    target = targets_adopt(targets, vm);
+    target = targets_adopt(targets, vm, rule);
     target->number = number;
     target->joined = true;
     if (join(session, target, error) == 0) {

@@ -37,7 +37,8 @@ struct node_meter {
     struct node_numbers numbers;
 };
 
-struct node_meter *node_meter_new(struct vm *vm, const struct session_options *options)
+struct node_meter *node_meter_new(struct vm *vm, const struct session_options *options,
+                                  const struct target_plan *plan)
 {
     struct node_meter *meter = xcalloc(1, sizeof(*meter));
     struct node_numbers *numbers = &meter->numbers;
@@ -48,13 +49,14 @@ struct node_meter *node_meter_new(struct vm *vm, const struct session_options *o
     meter->sweep = process_sweep_new(vm, &no_processes);
     meter->quick = (struct pace){.least = SECOND, .factor = 1000};
     meter->slow = (struct pace){.least = 10 * SECOND, .factor = 330};
-    meter->samples_cpu = options->cpu;
+    meter->samples_cpu = plan->cpu;
     process_cpu_time(vm->pid, &meter->cpu_ns);
     meter->shared_ns = meter->cpu_ns;
     for (int i = 0; i < NODE_NUMBERS; i++)
         numbers->of[i] = NAN;
     numbers->pauses.seconds = numbers->delays.seconds = NAN;
-    if (!options->cpu)
+    numbers->of[NUMBER_CPU_FREQUENCY] = plan->cpu ? plan->frequency : 0;
+    if (!plan->cpu)
         numbers->cpu_seconds[0][0] = NAN;
     return meter;
 }

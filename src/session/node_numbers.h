@@ -12,6 +12,7 @@
 #include "profile/dump.h"
 
 enum node_number {
+    NUMBER_CPU_FREQUENCY, /* of its CPU samples, per second and CPU; 0: none are recorded */
     /* of each second */
     NUMBER_RUN_QUEUE,
     NUMBER_PROCESSES,

@@ -57,6 +57,31 @@ int session_options_add_events(struct session_options *session, char *list, stru
     return 0;
 }
 
+struct target_plan session_options_plan(const struct session_options *session)
+{
+    return (struct target_plan){.cpu = session->cpu,
+                                .frequency = session->frequency,
+                                .wall_frequency = session->wall ? session->wall_frequency : 0,
+                                .events = UINT32_MAX};
+}
+
+uint32_t session_options_find_events(const struct session_options *session, const char *list)
+{
+    uint32_t found = 0;
+
+    _Static_assert(EVENTS_MAX <= 32, "a bit for each event");
+    while (*list) {
+        size_t size = strcspn(list, ",");
+
+        for (int i = 0; i < session->event_count; i++)
+            if (strlen(session->events[i].name) == size &&
+                !memcmp(session->events[i].name, list, size))
+                found |= 1u << i;
+        list += size + (list[size] == ',');
+    }
+    return found;
+}
+
 /* ---- processes of event wall ---- */
 
 static const char DEFAULT[] = "+reductions";

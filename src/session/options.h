@@ -54,7 +54,8 @@ struct target_options {
 
 struct session_options {
     const struct clock_event *clock;         /* of CPU samples */
-    uint32_t frequency;                      /* of CPU samples, per second and CPU */
+    uint32_t frequency;                      /* of CPU samples, per second and CPU: the highest of
+                                              * all VMs */
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* other events to record */
     int event_count;
@@ -77,6 +78,12 @@ struct session_options {
 /* Add the events of a list such as "cpu,gc", which is modified and must stay valid. ERROR_USAGE if
  * there is no such event. */
 int session_options_add_events(struct session_options *session, char *list, struct error *error);
+
+/* The plan for a VM of which all is recorded that the session records. */
+struct target_plan session_options_plan(const struct session_options *session);
+
+/* The events of a list such as "gc,alloc" that the session records: 1 << index each. */
+uint32_t session_options_find_events(const struct session_options *session, const char *list);
 
 /* The events that it takes, for messages: "cpu, wall, gc, ...". */
 const char *session_options_event_names(void);

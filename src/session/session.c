@@ -93,7 +93,7 @@ int session_begin(struct session *session, int fd, struct error *error)
 static void take_cpu(struct session *session, const struct target *target,
                      const struct snapshot *snapshot, struct sample *sample)
 {
-    uint64_t base = vm_cpu_time_base(target->cpu_time, snapshot);
+    uint64_t base = target->cpu_time ? vm_cpu_time_base(target->cpu_time, snapshot) : 0;
 
     if (target->trigger_watch)
         trigger_watch_cpu_sample(target->trigger_watch, sample);
@@ -104,7 +104,7 @@ static void take_cpu(struct session *session, const struct target *target,
     if (!session->write_result && target->wall)
         session->write_result =
             wall_cpu_sample(target->wall, sample, session->segment, &session->write_error);
-    if (session->write_result || !session->options->cpu)
+    if (session->write_result || !target->cpu_time)
         return;
     sample->event = session->segment->cpu;
     sample->values[CPU_TIME] = base;
@@ -142,7 +142,7 @@ static void take(void *context, const void *data, size_t size)
     target_note_sample(target);
     hit = (const void *)snapshot_region(&snapshot, REGION_HIT, sizeof(struct wire_hit));
     symbolizer_sample(target->symbolizer, &snapshot, &sample,
-                      hit || session->options->cpu ? &session->segment->totals : &not_recorded);
+                      hit || target->cpu_time ? &session->segment->totals : &not_recorded);
     presence_sample(&session->presence, sample.time, clock_ns(CLOCK_MONOTONIC));
     if (hit)
         take_hit(session, target, &snapshot, hit, &sample);
@@ -168,9 +168,12 @@ static int put_threads(struct session *session, struct error *error)
 
 static int settle_cpu_time(struct session *session, bool all, struct error *error)
 {
-    for (size_t i = 0; session->cpu_time && i < session->targets->count; i++)
-        if (vm_cpu_time_settle(session->targets->of[i]->cpu_time, all, session->segment, error))
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct vm_cpu_time *own = session->targets->of[i]->cpu_time;
+
+        if (own && vm_cpu_time_settle(own, all, session->segment, error))
             return -1;
+    }
     return 0;
 }
 
@@ -179,8 +182,9 @@ static void note_held(struct session *session)
 {
     uint64_t oldest = event_samples_oldest(session->events);
 
-    for (size_t i = 0; session->cpu_time && i < session->targets->count; i++) {
-        uint64_t time = vm_cpu_time_oldest(session->targets->of[i]->cpu_time);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        const struct vm_cpu_time *own = session->targets->of[i]->cpu_time;
+        uint64_t time = own ? vm_cpu_time_oldest(own) : UINT64_MAX;
 
         if (time < oldest)
             oldest = time;
@@ -232,7 +236,8 @@ static void look_at_targets(struct session *session)
             if (!has_rested)
                 target_look_for_traces(target, session->programs);
         }
-        symbolizer_threads(target->symbolizer, &session->segment->threads);
+        if (target->cpu_time)
+            symbolizer_threads(target->symbolizer, &session->segment->threads);
     }
 }
 
@@ -293,7 +298,8 @@ static void stop_sampler(struct session *session)
 {
     sampler_stop(session->sampler);
     for (size_t i = 0; i < session->targets->count; i++)
-        vm_cpu_time_interrupt(session->targets->of[i]->cpu_time);
+        if (session->targets->of[i]->cpu_time)
+            vm_cpu_time_interrupt(session->targets->of[i]->cpu_time);
     session->guarded = true;
 }
 
@@ -447,7 +453,8 @@ void session_stop(struct session *session)
     if (session->sampler) {
         sampler_stop(session->sampler);
         for (size_t i = 0; i < session->targets->count; i++)
-            vm_cpu_time_stop(session->targets->of[i]->cpu_time);
+            if (session->targets->of[i]->cpu_time)
+                vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
     look_at_targets(session);
     event_samples_stop(session->events);

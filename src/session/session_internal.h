@@ -127,7 +127,7 @@ struct session {
     pid_t holder; /* of a lock, in the last look; 0: none */
     unsigned int holder_looks;
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
-    struct cpu_time *cpu_time; /* NULL: the same */
+    struct cpu_time *cpu_time; /* NULL: CPU samples are not recorded */
     struct events *events;
     struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;

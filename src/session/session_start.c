@@ -43,8 +43,10 @@ static int start_sampling(struct session *session, struct error *error)
     if (session->sampler) {
         if (sampler_start(session->sampler, error))
             return -1;
-        session->cpu_time = cpu_time_new(session->options->clock, sampler_period(session->sampler),
-                                         session->options->frequency);
+        if (session->options->cpu)
+            session->cpu_time =
+                cpu_time_new(session->options->clock, sampler_period(session->sampler),
+                             session->options->frequency);
     }
     membership_account(session);
     session->segment->begin = clock_ns(CLOCK_MONOTONIC);

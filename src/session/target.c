@@ -18,11 +18,12 @@
  * reading. */
 static const uint64_t ACTIVITY_NS = 20000000, LATELY_NS = 1000000000;
 
-struct target *target_new(struct vm *vm)
+struct target *target_new(struct vm *vm, const struct target_rule *rule)
 {
     struct target *target = xcalloc(1, sizeof(*target));
 
     target->vm = vm;
+    target->rule = rule;
     return target;
 }
 
@@ -38,7 +39,7 @@ void target_leave_session(struct target *target)
     allocation_free(target->allocation);
     symbolizer_free(target->symbolizer);
     memory_watch_lock(target->vm->memory, NULL, NULL, 0);
-    *target = (struct target){.vm = target->vm};
+    *target = (struct target){.vm = target->vm, .rule = target->rule};
 }
 
 bool target_runs(const struct target *target)

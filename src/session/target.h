@@ -9,6 +9,7 @@
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "session/segment.h"
+#include "session/target_rules.h"
 #include "symbol/allocation.h"
 #include "symbol/symbolizer.h"
 
@@ -31,9 +32,11 @@ struct target_activity {
 
 struct target {
     struct vm *vm;
-    uint32_t number; /* 0, 1, 2...: no two targets of a session have the same */
-    bool ended;      /* the session knows that the VM has ended */
-    bool joined;     /* it has started later than the session */
+    const struct target_rule *rule; /* the first that it matches; NULL: none. Borrowed */
+    struct target_plan plan;        /* what this session records of it */
+    uint32_t number;                /* 0, 1, 2...: no two targets of a session have the same */
+    bool ended;                     /* the session knows that the VM has ended */
+    bool joined;                    /* it has started later than the session */
     struct {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
@@ -60,7 +63,7 @@ struct target {
 };
 
 /* Takes over `vm`. */
-struct target *target_new(struct vm *vm);
+struct target *target_new(struct vm *vm, const struct target_rule *rule);
 void target_free(struct target *target);
 
 /* True while the VM runs: not another process with its pid, and no other program in its process. */
@@ -80,7 +83,7 @@ bool target_has_rested(struct target *target, enum target_reader reader);
  * later. */
 bool target_has_rested_lately(struct target *target, enum target_reader reader);
 
-/* Free what the session has made: all but the VM. */
+/* Free what the session has made: all but the VM and its rule. */
 void target_leave_session(struct target *target);
 
 /* Add the pid to an error of attaching to this VM. If the VM has ended, the error says that

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Rules that choose which of all VMs of the host are profiled. */
+/* Rules that choose which of all VMs of the host are profiled, and what is recorded of each. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* What is recorded of a VM. */
+struct target_plan {
+    bool cpu;                /* record its CPU samples */
+    uint32_t frequency;      /* of its CPU samples, per second and CPU; also where only other events
+                              * need them */
+    uint32_t wall_frequency; /* sweeps per second; 0: none */
+    uint32_t events;         /* of session_options.events: 1 << index each */
+};
 
 /* A VM matches a rule if each pattern that is given matches its name: '*' stands for any text, '?'
  * for any character, [ab] for one of them. NULL: not given. A name that is not known is "". */
@@ -12,6 +22,7 @@ struct target_rule {
     char *container; /* name in its pod, or the id */
     char *name_space, *pod;
     bool profile;
+    struct target_plan plan; /* if `profile` */
 };
 
 /* The names of a VM. */

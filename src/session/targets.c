@@ -23,9 +23,9 @@ enum {
     ARRIVALS = 16, /* VMs for which there is room at least, if they start later */
 };
 
-struct target *targets_adopt(struct targets *targets, struct vm *vm)
+struct target *targets_adopt(struct targets *targets, struct vm *vm, const struct target_rule *rule)
 {
-    struct target *target = target_new(vm);
+    struct target *target = target_new(vm, rule);
     char assumption[256];
 
     vm_assumption(vm, assumption, sizeof(assumption));
@@ -76,14 +76,15 @@ size_t targets_find_rule(const struct target_rule *rules, size_t count, const st
     return result;
 }
 
-bool targets_exclude(struct targets *targets, struct vm *vm)
+bool targets_exclude(struct targets *targets, struct vm *vm, const struct target_rule **ret_rule)
 {
     size_t count = targets->rule_count, rule;
     char node[600], reason[64];
 
     node_name_now(vm, node, sizeof(node));
     rule = count ? targets_find_rule(targets->rules, count, vm, node) : 0;
-    if (rule == count || targets->rules[rule].profile)
+    *ret_rule = rule < count ? &targets->rules[rule] : NULL;
+    if (!*ret_rule || (*ret_rule)->profile)
         return false;
     snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
     log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);
@@ -94,6 +95,7 @@ bool targets_exclude(struct targets *targets, struct vm *vm)
 /* Open a VM and add it, unless it is a target already, or a rule excludes it. */
 static int add(struct targets *targets, pid_t pid, struct error *error)
 {
+    const struct target_rule *rule;
     struct vm *vm;
 
     if (targets_find(targets, pid))
@@ -101,10 +103,10 @@ static int add(struct targets *targets, pid_t pid, struct error *error)
     vm = vm_open(pid, targets->assumed_release, error);
     if (!vm)
         return -1;
-    if (targets_exclude(targets, vm))
+    if (targets_exclude(targets, vm, &rule))
         vm_close(vm);
     else
-        targets_adopt(targets, vm);
+        targets_adopt(targets, vm, rule);
     return 0;
 }
 

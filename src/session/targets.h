@@ -65,8 +65,9 @@ struct targets {
 int targets_open(const struct target_options *options, struct targets *targets,
                  struct error *error);
 
-/* Add a VM, which belongs to the new target from now on. */
-struct target *targets_adopt(struct targets *targets, struct vm *vm);
+/* Add a VM, which belongs to the new target from now on, and the rule that it matches or NULL. */
+struct target *targets_adopt(struct targets *targets, struct vm *vm,
+                             const struct target_rule *rule);
 
 /* Return the target with this pid, or NULL. A target that runs is preferred to one that has
  * ended.
@@ -88,8 +89,9 @@ void targets_refuse(struct targets *targets, pid_t pid, const struct error *erro
 size_t targets_find_rule(const struct target_rule *rules, size_t count, const struct vm *vm,
                          const char *node);
 
-/* True if a rule excludes the VM, which is then noted among the refused ones. */
-bool targets_exclude(struct targets *targets, struct vm *vm);
+/* True if a rule excludes the VM, which is then noted among the refused ones. *ret_rule: the first
+ * rule that it matches; NULL: none. */
+bool targets_exclude(struct targets *targets, struct vm *vm, const struct target_rule **ret_rule);
 
 /* Skip a VM that can't be profiled, if all VMs of the host were requested and it is not the last
  * one. Warn if the VM is not supported; do not warn if it has ended. No other error skips a VM.

@@ -71,9 +71,8 @@ void wall_add_summary(const struct wall *wall, struct event_summary *summary,
 /* The wall event of a session: the sweeps of each target, and their summary in the recording.
  * Targets without sweeps are skipped. */
 
-/* Begin the sweeps of a target, if the wall event is recorded. Borrows its VM and symbolizer. */
-int walls_add(struct target *target, const struct session_options *options,
-              const struct segment *segment, struct error *error);
+/* Begin the sweeps of a target, if event wall is recorded of it. Borrows its VM and symbolizer. */
+int walls_add(struct target *target, const struct session_options *options, struct error *error);
 
 /* Run the sweeps that are due, and append the samples whose stacks are known now. */
 int walls_step(const struct targets *targets, struct segment *segment, struct error *error);

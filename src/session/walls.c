@@ -10,16 +10,15 @@ static struct wall *sweeps_of(const struct target *target)
     return target->ended ? NULL : target->wall;
 }
 
-int walls_add(struct target *target, const struct session_options *options,
-              const struct segment *segment, struct error *error)
+int walls_add(struct target *target, const struct session_options *options, struct error *error)
 {
     const struct wall_options own = {
-        .frequency = options->wall_frequency,
-        .cpu_interval = 1000000000 / options->frequency,
+        .frequency = target->plan.wall_frequency,
+        .cpu_interval = 1000000000 / target->plan.frequency,
         .top = options->top,
     };
 
-    if (!segment->wall)
+    if (!target->plan.wall_frequency)
         return 0;
     target->wall = wall_new(target->vm, target->symbolizer, &own, error);
     return target->wall ? 0 : -1;

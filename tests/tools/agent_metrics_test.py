@@ -76,6 +76,7 @@ class Metrics(unittest.TestCase):
         hidden = {name for name in names() if name.startswith("beamflame_node_") and
                   name not in METRIC.findall(text) and not name.endswith("_sum")}
         self.assertEqual(hidden, {"beamflame_node_read_timestamp_seconds",
+                                  "beamflame_node_cpu_frequency_hertz",
                                   "beamflame_node_run_queue_delay_variance_total",
                                   "beamflame_node_messages_sent_variance_total",
                                   "beamflame_node_messages_received_variance_total",

@@ -10,6 +10,16 @@
 #include "agent/config/config_table.h"
 #include "agent/config/config_value.h"
 
+static void print_default(const struct config_key *key)
+{
+    if (key->like)
+        printf("that of `record.%s`", key->like);
+    else if (key->fallback)
+        printf("`%s`", key->fallback);
+    else
+        printf("%s", key->required ? "must be given" : "none");
+}
+
 static void print_key(const struct config_key *key)
 {
     char path[CONFIG_PATH_ROOM], variable[CONFIG_VARIABLE_ROOM];
@@ -18,13 +28,11 @@ static void print_key(const struct config_key *key)
     config_key_path(key, path);
     config_key_variable(key, 0, variable);
     config_value_limits(key, &limits);
-    printf("| `%s` | `%s` | %s%s%.*s | %s%s%s | %s |\n", path, variable, key->type->name,
+    printf("| `%s` | `%s` | %s%s%.*s | ", path, variable, key->type->name,
            key->type->print_limit ? ", " : "", key->type->print_limit ? (int)limits.size : 0,
-           limits.size ? limits.data : "", key->fallback ? "`" : "",
-           key->fallback   ? key->fallback
-           : key->required ? "must be given"
-                           : "none",
-           key->fallback ? "`" : "", key->help);
+           limits.size ? limits.data : "");
+    print_default(key);
+    printf(" | %s |\n", key->help);
     buffer_free(&limits);
 }
 

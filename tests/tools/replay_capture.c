@@ -60,8 +60,8 @@ static int sample(struct capture *capture, int seconds, struct error *error)
     if (programs_open(programs, error) == 0 &&
         (sampler = sampler_new(programs, "sample_cpu", sample_clock_default(), FREQUENCY)) &&
         programs_load(programs, error) == 0 &&
-        programs_add_target(programs, capture->vm, code_generation_address(capture->code), error) ==
-            0 &&
+        programs_add_target(programs, capture->vm, code_generation_address(capture->code), 1,
+                            error) == 0 &&
         sampler_start(sampler, error) == 0) {
         result = 0;
         for (end = time(NULL) + seconds; result >= 0 && time(NULL) < end;)

@@ -155,8 +155,6 @@ static void test_a_long_path_leaves_room_for_the_sentence(void **state)
                                        "'x'"));
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -173,28 +173,6 @@ static void test_texts_that_are_empty_are_not_given(void **state)
     agent_config_free(&config);
 }
 
-struct bad_file {
-    const char *text, *message; /* without "agent.yaml:" */
-};
-
-static void assert_refused(const struct bad_file *files, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct agent_config config;
-        struct error error = {0};
-        char *message = xasprintf(CONFIG_NAME ":%s", files[i].message);
-
-        write_config(files[i].text, strlen(files[i].text));
-        if (!agent_config_load(CONFIG_NAME, &config, &error))
-            fail_msg("is accepted: %s", files[i].text);
-        assert_int_equal(error.code, ERROR_USAGE);
-        assert_string_equal(error.text, message);
-        free(message);
-    }
-}
-
-#define ASSERT_REFUSED(files) assert_refused(files, sizeof(files) / sizeof((files)[0]))
-
 static void test_unknown_keys_are_refused_with_a_suggestion(void **state)
 {
     static const struct bad_file files[] = {
@@ -209,39 +187,6 @@ static void test_unknown_keys_are_refused_with_a_suggestion(void **state)
         {"record: {[cpu]: 1}\n", "1:10: a key must be a name, not a list"},
         {"? {a: b}\n: 1\n", "1:3: a key must be a name, not keys"},
         {"record: {<<: 1}\n", "1:10: record has no key '<<'"},
-    };
-
-    (void)state;
-    ASSERT_REFUSED(files);
-}
-
-static void test_rules_are_read_in_their_order(void **state)
-{
-    struct agent_config config =
-        good_config("rules:\n- {node: 'shop@*', container: app, profile: true}\n"
-                    "- namespace: test-*\n  pod: '*'\n  profile: false\n");
-
-    (void)state;
-    assert_int_equal(config.rule_count, 2);
-    assert_string_equal(config.rules[0].node, "shop@*");
-    assert_string_equal(config.rules[0].container, "app");
-    assert_null(config.rules[0].pod);
-    assert_true(config.rules[0].profile);
-    assert_string_equal(config.rules[1].name_space, "test-*");
-    assert_string_equal(config.rules[1].pod, "*");
-    assert_false(config.rules[1].profile);
-    agent_config_free(&config);
-}
-
-static void test_bad_rules_are_refused(void **state)
-{
-    static const struct bad_file files[] = {
-        {"rules:\n- node: a\n", "2:3: rules.profile is missing: every rule must have it"},
-        {"rules:\n- profile: yes\n", "2:12: rules.profile must be true or false, not 'yes'"},
-        {"rules:\n- nodes: a\n", "2:3: rules has no key 'nodes'; did you mean 'node'?"},
-        {"rules:\n- a\n", "2:3: an entry of rules must have keys, such as 'node: ...', not a text"},
-        {"rules: 1\n",
-         "1:8: rules must have a list below it, whose entries begin with '- ', not a text"},
     };
 
     (void)state;
@@ -461,8 +406,6 @@ static void test_yaml_that_has_no_place_here_is_refused(void **state)
     ASSERT_REFUSED(files);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,8 +423,6 @@ int main(void)
         IN_FOLDER(test_unknown_events_are_refused_with_those_that_exist),
         IN_FOLDER(test_bad_urls_are_refused_without_their_passwords),
         IN_FOLDER(test_services_that_contradict_are_refused),
-        IN_FOLDER(test_rules_are_read_in_their_order),
-        IN_FOLDER(test_bad_rules_are_refused),
         IN_FOLDER(test_yaml_that_has_no_place_here_is_refused),
     };
 

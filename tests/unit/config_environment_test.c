@@ -209,8 +209,6 @@ static void test_other_variables_are_left_alone(void **state)
     agent_config_free(&config);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -8,6 +8,7 @@
 
 #include "agent/config/agent_config.h"
 #include "test_folder.h"
+#include "util/alloc.h"
 
 #define CONFIG_NAME "agent.yaml"
 
@@ -32,6 +33,29 @@ static inline struct agent_config good_config(const char *text)
     return config;
 }
 
+/* A file that is refused, and the message. */
+struct bad_file {
+    const char *text, *message; /* without "agent.yaml:" */
+};
+
+static inline void assert_files_refused(const struct bad_file *files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct agent_config config;
+        struct error error = {0};
+        char *message = xasprintf(CONFIG_NAME ":%s", files[i].message);
+
+        write_config(files[i].text, strlen(files[i].text));
+        if (!agent_config_load(CONFIG_NAME, &config, &error))
+            fail_msg("is accepted: %s", files[i].text);
+        assert_int_equal(error.code, ERROR_USAGE);
+        assert_string_equal(error.text, message);
+        free(message);
+    }
+}
+
+#define ASSERT_REFUSED(files) assert_files_refused(files, sizeof(files) / sizeof((files)[0]))
+
 /* Return what config_print() writes, to be freed. */
 static inline char *printed_config(const struct agent_config *config)
 {
@@ -50,3 +74,5 @@ static inline int enter_config_folder(void **state)
     (void)state;
     return folder_enter();
 }
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)

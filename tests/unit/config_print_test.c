@@ -295,8 +295,6 @@ static void test_what_is_printed_is_read_again(void **state)
     }
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_config_folder, leave_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -52,7 +52,7 @@ static void setup(struct bench *bench, const char *clock, uint64_t period)
         0);
     bench->started = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     bench->cpu_time = cpu_time_new(sample_clock_find(clock, &error), period, 100);
-    bench->own = vm_cpu_time_new(bench->cpu_time, getpid());
+    bench->own = vm_cpu_time_new(bench->cpu_time, getpid(), 1);
 }
 
 static void teardown(struct bench *bench)
@@ -249,7 +249,7 @@ static void test_samples_without_an_account_keep_the_clocks_values(void **state)
     teardown(&bench);
     setup(&bench, "cpu-clock", 10 * MS);
     vm_cpu_time_free(bench.own);
-    bench.own = vm_cpu_time_new(bench.cpu_time, 0x7ffffffe); /* no pid is above 4 million */
+    bench.own = vm_cpu_time_new(bench.cpu_time, 0x7ffffffe, 1); /* no pid is above 4 million */
     hold(&bench, 10 * MS);
     hold(&bench, 30 * MS);
     assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
@@ -271,6 +271,20 @@ static uint64_t base_of(struct bench *bench, uint64_t counted)
     base = vm_cpu_time_base(bench->own, &snapshot);
     fake_sample_free(&sample);
     return base;
+}
+
+/* If a part of the ticks gives a sample, each sample stands for the others too. */
+static void test_sample_stands_for_ticks_without_one(void **state)
+{
+    struct bench bench;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    vm_cpu_time_free(bench.own);
+    bench.own = vm_cpu_time_new(bench.cpu_time, getpid(), 0.25);
+    assert_int_equal(base_of(&bench, 0), 40 * MS);
+    assert_int_equal(base_of(&bench, 12 * MS), 48 * MS);
+    teardown(&bench);
 }
 
 /* A late tick counts for all of the time since the last one; a tick without a count, for one
@@ -371,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_samples_of_too_many_ticks_stay_within_the_account),
         cmocka_unit_test(test_cpu_time_after_the_end_counts_for_no_sample),
         cmocka_unit_test(test_samples_without_an_account_keep_the_clocks_values),
+        cmocka_unit_test(test_sample_stands_for_ticks_without_one),
         cmocka_unit_test(test_late_ticks_count_in_full),
         cmocka_unit_test(test_sampled_time_is_summed_by_thread),
         cmocka_unit_test(test_times_of_many_threads_are_found_soon),

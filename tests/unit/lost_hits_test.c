@@ -56,7 +56,7 @@ static struct wire_slot_counts hit(const char *name, const void *address)
     assert_non_null(site.program);
     probe_link_prepare((struct bpf_program *)(uintptr_t)site.program, calibration.way);
     assert_int_equal(programs_load(programs, &error), 0);
-    assert_int_equal(programs_add_target(programs, &vm, 0, &error), 0);
+    assert_int_equal(programs_add_target(programs, &vm, 0, 1, &error), 0);
     programs_set_slot(programs, 0, &open);
     assert_int_equal(probe_link_point(mappings, (uintptr_t)probed, &point, &error), 0);
     site.path = point.path;

@@ -24,7 +24,8 @@ static inline bool same_rule(const struct agent_rule *a, const struct agent_rule
 {
     return a->profile == b->profile && same_text(a->node, b->node) &&
            same_text(a->container, b->container) && same_text(a->name_space, b->name_space) &&
-           same_text(a->pod, b->pod);
+           same_text(a->pod, b->pod) && a->cpu == b->cpu && a->wall == b->wall &&
+           same_text(a->events, b->events);
 }
 
 static inline bool same_trigger(const struct agent_trigger *a, const struct agent_trigger *b)

@@ -30,6 +30,11 @@
  *   rules:                   # which VMs; the first one that matches decides
  *     - namespace: test-*    # node, container, namespace, pod: patterns
  *       profile: false
+ *     - node: shop@*
+ *       profile: true
+ *       cpu: 99              # the same as in record, whose values are the defaults
+ *       wall: 5
+ *       events: gc,msg
  *
  *   triggers:                # what is kept when a condition holds
  *     - name: long-queue     # default: made of `when`
@@ -56,10 +61,13 @@
 #include "session/target_rules.h"
 #include "util/error.h"
 
-/* A rule that says if VMs are profiled. Patterns are NULL where they are not given. */
+/* A rule that says if VMs are profiled, and what is recorded of them. Patterns are NULL where they
+ * are not given. */
 struct agent_rule {
     char *node, *container, *name_space, *pod;
     bool profile;
+    uint32_t cpu, wall; /* as in agent_config.record, and the next one */
+    char *events;
 };
 
 /* A trigger: recordings of the time around its firings are kept. */

@@ -6,6 +6,7 @@
 
 #include "agent/config/config_value.h"
 #include "util/alloc.h"
+#include "util/buffer.h"
 
 enum { PATH_SHOWN = 200 }; /* bytes of a path in a message */
 
@@ -119,6 +120,32 @@ int config_store(struct agent_config *config, const struct config_key *key, size
         return config_store_prefix(config, key, index, source, error);
     set_source(config, key, index, source);
     return 0;
+}
+
+static void store_like(struct agent_config *config, const struct config_key *key, size_t index)
+{
+    const struct config_key *like = config_key_find(CONFIG_RECORD, key->like);
+    struct config_source source = config_store_source(config, key, index);
+    struct buffer text = {0};
+    struct error none;
+
+    if (source.origin != CONFIG_DEFAULT)
+        return;
+    config_value_print(like, config_store_target(config, like, 0), &text);
+    buffer_byte(&text, '\0');
+    config_store(config, key, index, text.data, source, &none);
+    buffer_free(&text);
+}
+
+void config_store_likes(struct agent_config *config)
+{
+    for (size_t i = 0; config_key_at(i); i++) {
+        const struct config_key *key = config_key_at(i);
+
+        for (size_t entry = 0; key->like && entry < config_store_count(config, key->section);
+             entry++)
+            store_like(config, key, entry);
+    }
 }
 
 size_t config_store_count(const struct agent_config *config, enum config_section section)

@@ -33,6 +33,9 @@ int config_store(struct agent_config *config, const struct config_key *key, size
 int config_store_add(struct agent_config *config, enum config_section section,
                      struct config_source source, struct error *error);
 
+/* Set each value that was not given, and whose default is another value, to that one. */
+void config_store_likes(struct agent_config *config);
+
 /* The number of entries of a list. */
 size_t config_store_count(const struct agent_config *config, enum config_section section);
 

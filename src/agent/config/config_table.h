@@ -25,6 +25,7 @@ struct config_key {
     bool required;        /* each entry has it */
     double least, most;   /* of a number; `most` also: bytes of a text */
     const char *help;     /* its meaning, in one line */
+    const char *like;     /* a key of section `record`, whose value is the default; NULL: none */
 };
 
 enum {

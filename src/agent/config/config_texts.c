@@ -147,16 +147,17 @@ const struct config_type config_protocol = {"protocol", false, parse_protocol, p
 /* ---- events ---- */
 
 /* Check one event of a list. */
-static int check_event(const char *name, struct error *error)
+static int check_event(const struct config_key *key, const char *name, struct error *error)
 {
+    const char *section = config_section_name(key->section);
     struct event_request request;
 
     if (!strcmp(name, EVENT_CPU) || !strcmp(name, EVENT_WALL))
         return error_set(error, ERROR_USAGE,
-                         "record.events can't have '%s': record.%s sets how often it is sampled",
-                         name, name);
+                         "%s.events can't have '%s': %s.%s sets how often it is sampled", section,
+                         name, section, name);
     if (event_kinds_parse_request(name, event_kind_names(), &request, error))
-        return error_prefix(error, "record.events");
+        return error_prefix(error, "%s.events", section);
     return 0;
 }
 
@@ -173,7 +174,8 @@ static char *trimmed(char *text)
 }
 
 /* Append each event of the list "gc, alloc", which is modified, as "gc,alloc". */
-static int add_events(char *list, struct buffer *events, struct error *error)
+static int add_events(const struct config_key *key, char *list, struct buffer *events,
+                      struct error *error)
 {
     char *rest = NULL;
     int count = 0;
@@ -182,11 +184,11 @@ static int add_events(char *list, struct buffer *events, struct error *error)
         name = trimmed(name);
         if (!*name)
             continue;
-        if (check_event(name, error))
+        if (check_event(key, name, error))
             return -1;
         if (count++ == EVENTS_MAX)
-            return error_set(error, ERROR_USAGE, "record.events can have at most %d events",
-                             EVENTS_MAX);
+            return error_set(error, ERROR_USAGE, "%s.events can have at most %d events",
+                             config_section_name(key->section), EVENTS_MAX);
         buffer_format(events, "%s%s", events->size ? "," : "", name);
     }
     return 0;
@@ -197,9 +199,8 @@ static int parse_events(const struct config_key *key, const char *text, void *ta
 {
     struct buffer events = {0};
     char *list = xstrdup(text);
-    int result = add_events(list, &events, error);
+    int result = add_events(key, list, &events, error);
 
-    (void)key;
     buffer_byte(&events, '\0');
     if (!result)
         store(events.data, target);

@@ -40,7 +40,7 @@ int config_value_parse(const struct config_key *key, const char *text, void *tar
     if (strlen(text) > (size_t)key->most)
         return error_set(error, ERROR_USAGE, "%s must have at most %.0f bytes, not %zu", path,
                          key->most, strlen(text));
-    if (text[0] || key->fallback)
+    if (text[0] || key->fallback || key->like)
         return key->type->parse(key, text, target, error);
     config_value_free(key, target);
     return 0;

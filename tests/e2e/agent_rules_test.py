@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the agent say what is recorded of each VM."""
+import json
+import math
+import os
+import signal
+import time
+import unittest
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import beamflame
+import nodes
+
+NEEDS = "all nodes"
+SECONDS = 8
+FREQUENT, RARE = 199, 11  # CPU samples a second
+
+
+def named(name):
+    """Return the flags of a node with this name."""
+    return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
+
+
+def cpu_seconds(pid):
+    """Return the CPU time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+class Samples:
+    """What recordings have of each node: the number of samples of each event, and their CPU time."""
+
+    def __init__(self, recordings, path):
+        self.counts, self.cpu_seconds = defaultdict(Counter), Counter()
+        beamflame.record("report", *recordings, "--idle", "-o", path)
+        nodes_of = defaultdict(dict)  # "target", "process" and "thread": node by id
+        with open(path, encoding="utf-8") as lines:
+            for entry in map(json.loads, lines):
+                kind = entry["type"]
+                if kind == "target":
+                    nodes_of[kind][entry["id"]] = entry["node"].partition("@")[0]
+                elif kind in ("process", "thread"):
+                    nodes_of[kind][entry["id"]] = nodes_of["target"][entry["target"]]
+                elif kind == "sample":
+                    by = "thread" if "thread" in entry else "process"
+                    self.add(nodes_of[by][entry[by]], entry["event"], entry)
+
+    def add(self, node, event, sample):
+        self.counts[node][event] += 1
+        if event == "cpu":
+            self.cpu_seconds[node] += sample["values"]["time"] / 1e9
+
+    def events_of(self, node):
+        return set(self.counts[node])
+
+
+class Rules(beamflame.Profilers, unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(27)
+        self.out = beamflame.folder(self.addCleanup)
+        self.spool = self.out / "spool"
+        self.config = self.out / "agent.yaml"
+
+    def configure(self, *rules):
+        self.config.write_text(
+            "record: {interval: 2, events: 'gc,alloc', budget: 10, host_budget: 100}\n"
+            f"spool:\n  directory: {self.spool}\n"
+            "rules:\n" + "".join(f"  - {{{rule}}}\n" for rule in rules))
+
+    def node(self, name):
+        node = nodes.Node(27, "request", flags=named(name))
+        self.addCleanup(node.kill)
+        return node
+
+    def start_agent(self):
+        agent = self.start("agent", "--config", self.config)
+        while not self.recordings():
+            self.assertIsNone(agent.poll())
+            time.sleep(0.05)
+        return agent
+
+    def end(self, agent):
+        agent.send_signal(signal.SIGTERM)
+        code, said = self.ended(agent)
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("warning", said)
+
+    def recordings(self):
+        return sorted(self.spool.glob("agent-*.bfr"))
+
+    def samples(self, recordings):
+        return Samples(recordings, self.out / "all.json")
+
+    def check_frequency(self, samples, node, hertz):
+        """Samples come as often as the rule says: within four standard deviations and a tenth, for
+        ticks of an interrupt are not exact."""
+        expected = hertz * samples.cpu_seconds[node]
+        self.assertAlmostEqual(samples.counts[node]["cpu"], expected,
+                               delta=4 * math.sqrt(expected) + 0.1 * expected)
+
+    def test_rules_say_what_is_recorded_of_each_vm(self):
+        """Four VMs of equal load. The samples of each stand for its CPU time, however rare they
+        are."""
+        self.configure(f"node: often@*, profile: true, cpu: {FREQUENT}, wall: 0, events: ''",
+                       f"node: rare@*, profile: true, cpu: {RARE}, events: 'gc,sched'",
+                       "node: numbers@*, profile: true, cpu: 0, wall: 0, events: ''",
+                       "node: other@*, profile: true",
+                       "profile: false")
+        started = {name: self.node(name) for name in ("often", "rare", "numbers", "other")}
+        agent = self.start_agent()
+        before = {name: cpu_seconds(node.pid) for name, node in started.items()}
+        time.sleep(SECONDS)
+        spent = {name: cpu_seconds(node.pid) - before[name] for name, node in started.items()}
+        self.end(agent)
+        samples = self.samples(self.recordings())
+        self.assertEqual(samples.events_of("often"), {"cpu"})
+        self.assertEqual(samples.events_of("rare"), {"cpu", "wall", "gc", "sched"})
+        self.assertEqual(samples.events_of("numbers"), set())
+        self.assertEqual(samples.events_of("other"), {"cpu", "wall", "gc", "alloc"})
+        for name, hertz in (("often", FREQUENT), ("rare", RARE), ("other", 19)):
+            with self.subTest(name):
+                self.check_frequency(samples, name, hertz)
+        share = samples.cpu_seconds["rare"] / samples.cpu_seconds["often"]
+        self.assertAlmostEqual(share, spent["rare"] / spent["often"], delta=0.1 * share)
+
+    def test_reload_changes_what_is_recorded_of_a_vm(self):
+        self.configure("node: shop@*, profile: true, cpu: 0, wall: 5, events: ''")
+        self.node("shop")
+        agent = self.start_agent()
+        time.sleep(3)
+        self.configure(f"node: shop@*, profile: true, cpu: {FREQUENT}, wall: 0, events: gc")
+        count = len(self.recordings()) + 1  # with the one that ends now
+        agent.send_signal(signal.SIGHUP)
+        time.sleep(5)
+        self.end(agent)
+        before, after = self.recordings()[:count], self.samples(self.recordings()[count:])
+        self.assertEqual(self.samples(before).events_of("shop"), {"wall"})
+        self.assertEqual(after.events_of("shop"), {"cpu", "gc"})
+        self.check_frequency(after, "shop", FREQUENT)
+        self.assertEqual(self.samples(self.recordings()).events_of("shop"), {"wall", "cpu", "gc"})
+
+
+if __name__ == "__main__":
+    unittest.main()
