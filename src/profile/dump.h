@@ -180,11 +180,12 @@ struct allocator dump_allocators_total(const struct allocators *allocators);
 struct dump_process {
     process_id process;
     struct metrics metrics;
-    stack_id stack;   /* 0: not known */
-    thread_id thread; /* that runs the process; 0: none */
-    uint8_t status;   /* enum process_status */
-    uint8_t flags;    /* enum sample_flag */
-    int64_t growth;   /* growth of the metric `grown` */
+    stack_id stack;           /* 0: not known */
+    thread_id thread;         /* that runs the process; 0: none */
+    trace_span_id trace_span; /* that the process works for; 0: none or unknown */
+    uint8_t status;           /* enum process_status */
+    uint8_t flags;            /* enum sample_flag */
+    int64_t growth;           /* growth of the metric `grown` */
 };
 
 /* A dump. All zero is an empty one. */

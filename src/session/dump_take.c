@@ -41,6 +41,7 @@ struct dump_taker {
     struct process_top *top;
     struct programs *programs;
     struct sampler *sampler;
+    struct trace_atoms traces;
     struct recording_totals totals;
     struct running *running;
     size_t running_count, running_room;
@@ -75,6 +76,7 @@ static void add_sample(struct dump_taker *taker, const struct sample *sample)
         .metrics = sample->metrics,
         .stack = depth ? cut_stack(taker->profile, sample->stack, depth) : sample->stack,
         .thread = sample->thread,
+        .trace_span = sample->trace_span,
         .status = sample->status,
         .flags = sample->flags,
     };
@@ -113,6 +115,22 @@ static void visit(void *context, const struct swept_process *swept)
         add_running(taker, swept);
     else
         add_at_rest(taker, swept);
+}
+
+/* Have the traces of processes read, if the VM has OpenTelemetry. */
+static void find_traces(struct dump_taker *taker)
+{
+    uint64_t seen;
+    bool found;
+
+    do {
+        seen = taker->traces.seen;
+        found = trace_atoms_look(taker->vm, &taker->traces);
+    } while (!found && taker->traces.seen > seen);
+    if (found)
+        symbolizer_set_traces(taker->symbolizer, &taker->traces.wire);
+    else
+        taker->traces.wire = (struct wire_trace_atoms){0};
 }
 
 /* ---- running processes ---- */
@@ -156,6 +174,8 @@ static int start_sampling(struct dump_taker *taker, struct error *error)
                             symbolizer_code_generation_address(taker->symbolizer), 1, error) ||
         sampler_start(taker->sampler, error))
         return -1;
+    if (taker->traces.wire.context)
+        programs_set_traces(taker->programs, taker->vm, &taker->traces.wire);
     taker->kernel = kernel_symbols_new(&(struct error){0});
     symbolizer_set_kernel(taker->symbolizer, taker->kernel, false);
     return 0;
@@ -380,6 +400,7 @@ static int take_processes(struct dump_taker *taker, struct error *sampling, stru
     taker->sweep = process_sweep_new(taker->vm, error);
     if (!taker->sweep || (taker->request->top.count && find_top(taker, &request, error)))
         return -1;
+    find_traces(taker);
     taker->dump->realtime = dump_time(taker->vm);
     if (process_sweep_run(taker->sweep, &request, &counts, error))
         return -1;

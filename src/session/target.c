@@ -135,6 +135,7 @@ void target_look_for_traces(struct target *target, struct programs *programs)
         return;
     target->has_traces = true;
     programs_set_traces(programs, target->vm, &target->trace_atoms.wire);
+    symbolizer_set_traces(target->symbolizer, &target->trace_atoms.wire);
     log_decision("traces", "process %d has OpenTelemetry: the traces of its processes are read",
                  (int)target->vm->pid);
 }

@@ -100,6 +100,7 @@ void target_look(struct target *target, bool has_rested, struct segment *segment
 /* Note in the segment that the target has ended now. */
 void target_note_end(const struct target *target, struct segment *segment);
 
-/* See if the VM uses OpenTelemetry, and have the traces of its processes read from then on. Call
+/* See if the VM uses OpenTelemetry, and have the traces of its processes read from then on, by the
+ * kernel and by sweeps. Call
  * about once a second: a VM can load OpenTelemetry at any time. */
 void target_look_for_traces(struct target *target, struct programs *programs);

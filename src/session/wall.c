@@ -188,6 +188,7 @@ static void append_running(struct wall *wall, struct pending *pending, const str
     sample.cpu = cpu->cpu;
     sample.microstate = cpu->microstate;
     sample.flags = cpu->flags;
+    sample.trace_span = cpu->trace_span;
     append_late(wall, &sample);
     pending->done = true;
 }

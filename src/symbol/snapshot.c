@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "beam/process_trace.h"
 #include "symbol/unwind.h"
 
 bool snapshot_open(struct snapshot *snapshot, const void *data, size_t size)
@@ -188,6 +189,19 @@ void swept_snapshot_make(struct swept_snapshot *made, const struct vm *vm, struc
     if (!unwind_resumes_at(code, layout_word(swept->bytes, vm->layout.process_i)))
         add_mfa(made, vm, swept->bytes);
     add_stacks(made, swept);
+}
+
+void swept_snapshot_add_trace(struct swept_snapshot *made, const struct vm *vm,
+                              const struct wire_trace_atoms *atoms,
+                              const struct swept_process *swept)
+{
+    enum process_trace found =
+        process_trace_read(vm, atoms, swept->address, swept->bytes, &made->trace);
+
+    if (found == PROCESS_TRACE_FOUND)
+        add_region(made, REGION_TRACE, 0, (const uint8_t *)&made->trace, sizeof(made->trace));
+    if (found == PROCESS_TRACE_UNKNOWN)
+        made->sample.flags |= WIRE_TRACE_UNKNOWN;
 }
 
 /* Add two regions: the native stack from the stack pointer up, as much as can be read; and the

@@ -58,12 +58,18 @@ struct swept_snapshot {
     uint8_t mfa[WIRE_MFA_BYTES];
     uint8_t scheduler[WIRE_SCHEDULER_BYTES];
     uint64_t native[WIRE_C_STACK_BYTES / 8], frame[8];
+    struct wire_trace trace;
 };
 
 /* Fill with a process that does not run. Keeps pointers into `swept`. `time` in ns of
  * CLOCK_MONOTONIC. */
 void swept_snapshot_make(struct swept_snapshot *snapshot, const struct vm *vm, struct code *code,
                          const struct swept_process *swept, uint64_t time);
+
+/* Add the trace that the process works for, if it has one. The snapshot is that of `swept`. */
+void swept_snapshot_add_trace(struct swept_snapshot *snapshot, const struct vm *vm,
+                              const struct wire_trace_atoms *atoms,
+                              const struct swept_process *swept);
 
 /* Fill with a process that `thread` runs. Keeps pointers into `swept`. False if the scheduler's
  * struct or the thread's native stack can't be read. */

@@ -42,6 +42,7 @@ struct symbolizer {
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
     struct swept_snapshot swept;
+    struct wire_trace_atoms traces; /* all 0: not known */
     target_id target;
     /* the last sample */
     const struct named_stack *named;
@@ -370,10 +371,22 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     count_sample(snapshot, unwound, sample, totals);
 }
 
+void symbolizer_set_traces(struct symbolizer *symbolizer, const struct wire_trace_atoms *atoms)
+{
+    symbolizer->traces = *atoms;
+}
+
+static void add_trace(struct symbolizer *symbolizer, const struct swept_process *swept)
+{
+    if (symbolizer->traces.context)
+        swept_snapshot_add_trace(&symbolizer->swept, symbolizer->vm, &symbolizer->traces, swept);
+}
+
 void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process *swept,
                       uint64_t time, struct sample *sample, struct recording_totals *totals)
 {
     swept_snapshot_make(&symbolizer->swept, symbolizer->vm, symbolizer->code, swept, time);
+    add_trace(symbolizer, swept);
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
 }
 
@@ -406,9 +419,11 @@ static bool make_stopped(struct symbolizer *symbolizer, struct process_sweep *sw
         return false;
     stop = layout_word(swept.bytes, vm->layout.process_stop);
     top = thread->all_registers ? lowest_top(vm, &swept, thread->registers.value[CPU_SP]) : stop;
-    return (process_sweep_stack(sweep, &swept, top) || process_sweep_stack(sweep, &swept, stop)) &&
-           swept_snapshot_stopped(&symbolizer->swept, vm, &swept, thread,
-                                  clock_ns(CLOCK_MONOTONIC));
+    if ((!process_sweep_stack(sweep, &swept, top) && !process_sweep_stack(sweep, &swept, stop)) ||
+        !swept_snapshot_stopped(&symbolizer->swept, vm, &swept, thread, clock_ns(CLOCK_MONOTONIC)))
+        return false;
+    add_trace(symbolizer, &swept);
+    return true;
 }
 
 bool symbolizer_waiting(struct symbolizer *symbolizer, struct process_sweep *sweep,

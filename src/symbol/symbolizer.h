@@ -47,6 +47,10 @@ void symbolizer_refresh(struct symbolizer *symbolizer);
 /* The process with this pid term. 0 if it is no pid of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);
 
+/* The VM keeps traces by these atoms: processes that sweeps read have theirs from now on. Samples
+ * of the kernel have them without this. */
+void symbolizer_set_traces(struct symbolizer *symbolizer, const struct wire_trace_atoms *atoms);
+
 /* The hooks of the VM. They belong to the symbolizer, and are freed by symbolizer_prepare(). NULL
  * with error. */
 struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *error);

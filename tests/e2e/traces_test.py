@@ -13,7 +13,7 @@ NEEDS = "own nodes"
 NAME = re.compile(r"traces:(\w+)/1")
 OF_NONE = {"none", "undefined", "no_op"}
 UNREADABLE = {"negative", "long", "other", "tree"}
-EVENTS = ("cpu", "gc", "alloc", "sched", "msg")
+EVENTS = ("cpu", "wall", "gc", "alloc", "sched", "msg")
 
 
 def function_of(stack):
@@ -63,6 +63,9 @@ class Traces:
             beamflame.record("-p", node.pid, "-d", 6, "-F", 499, "-e", ",".join(EVENTS),
                              "--budget", 20, "-o", cls.folder / "run.bfr", "-o",
                              cls.folder / "run.json")
+            cls.dumps = [json.loads(beamflame.record("dump", "--json", "-p", node.pid).stdout)
+                         for _ in range(10)]
+            cls.text = beamflame.record("dump", "-p", node.pid).stdout
         cls.samples, cls.losses = read(cls.folder / "run.json")
 
     def test_no_sample_has_the_ids_of_another_span(self):
@@ -80,11 +83,22 @@ class Traces:
 
     def test_samples_without_ids_are_counted_and_of_collections(self):
         """Apart from them, a page of a heap can be missing when BPF reads it: one of 500 at most."""
-        missing = [s for s in self.samples if function_of(s.stack) in self.spans and not s.trace]
+        missing = [s for s in self.samples if s.event != "wall" and not s.trace
+                   and function_of(s.stack) in self.spans]
         others = [s for s in missing if s.status != "garbage_collecting"]
         self.assertIn("garbage_collecting", {s.status for s in missing})
         self.assertLessEqual(len(others), len(self.samples) / 500, [s.stack for s in others])
         self.assertGreaterEqual(self.losses["trace"], len([s for s in missing if s.event == "cpu"]))
+
+    def test_waiting_processes_have_the_ids_of_their_spans(self):
+        """A sweep reads the trace of a process that does not run. A process that has run since the
+        sweep read it has none: one of 8 at most."""
+        waiting = [s for s in self.samples if s.event == "wall" and s.status in ("waiting", "blocked")
+                   and function_of(s.stack) == "waiting"]
+        self.assertGreater(len(waiting), 20)
+        with_ids = [s for s in waiting if s.trace]
+        self.assertEqual({s.trace for s in with_ids}, {self.spans["waiting"]})
+        self.assertLessEqual(len(waiting) - len(with_ids), len(waiting) / 8)
 
     def test_what_is_not_read_is_counted(self):
         without = [s for s in self.samples if not s.trace and s.event == "cpu"]
@@ -94,6 +108,20 @@ class Traces:
         self.assertGreaterEqual(self.losses["trace"], len(unread))
         self.assertEqual([s.stack for s in self.samples
                           if s.trace and function_of(s.stack) in OF_NONE | UNREADABLE], [])
+
+    def test_dump_has_the_traces_of_processes(self):
+        """Of ten dumps; the text has them too."""
+        found = collections.Counter()
+        for dump in self.dumps:
+            for process in dump["processes"]:
+                stack = [] if process["stack"] is None else dump["stacks"][process["stack"]]
+                function = function_of([frame["function"] for frame in reversed(stack)])
+                if "trace_id" in process and function:
+                    ids = process["trace_id"], process["span_id"]
+                    self.assertEqual(ids, self.spans.get(function), stack)
+                    found[function] += 1
+        self.assertGreater(found["waiting"], 0)
+        self.assertRegex(self.text, r" trace [0-9a-f]{32} span [0-9a-f]{16}\n")
 
     def test_report_selects_a_trace_and_a_span(self):
         trace, span = self.spans["child"]

@@ -4,7 +4,7 @@
 %% the ids, in hexadecimal, by the function that works for the span.
 -module(traces).
 -export([start/0]).
--export([first/1, second/1, parent/1, child/1, small/1, baggage/1, none/1, undefined/1, no_op/1,
+-export([first/1, second/1, parent/1, child/1, small/1, baggage/1, waiting/1, none/1, undefined/1, no_op/1,
          negative/1, long/1, other/1, tree/1]).
 
 -define(CURRENT_CTX, '$__current_otel_ctx').
@@ -28,9 +28,9 @@ hex(Number, Digits) ->
 main(_Options) ->
     Random = fun(Bits) -> (1 bsl (Bits - 1)) bor rand:uniform(1 bsl (Bits - 1) - 1) end,
     Ids = maps:from_list([{F, {Random(128), Random(64)}} ||
-                             F <- [first, second, parent, child, baggage]]),
+                             F <- [first, second, parent, child, baggage, waiting]]),
     Spans = maps:merge(Ids, #{small => {1, 2}}),
-    Kinds = [[first, second], [second, first], [parent], [small, baggage], [none],
+    Kinds = [[first, second], [second, first], [parent], [small, baggage], [none], [waiting, none],
              [undefined, no_op, negative, long, other, tree, first]],
     [spawn_link(fun() -> begin_worker(Spans, Kind) end) || Kind <- Kinds],
     Report = maps:map(fun(_, {Trace, Span}) -> [hex(Trace, 32), hex(Span, 16)] end, Spans),
@@ -68,6 +68,7 @@ turn(Spans, baggage) ->
                    ?SPAN_CTX => new(Trace, Span), other => 1}, fun baggage/1);
 turn(Spans, first) -> with_span(Spans, first, fun old/2, fun first/1);
 turn(Spans, second) -> with_span(Spans, second, fun new/2, fun second/1);
+turn(Spans, waiting) -> with_span(Spans, waiting, fun new/2, fun waiting/1);
 turn(Spans, small) -> with_span(Spans, small, fun old/2, fun small/1).
 
 with_span(Spans, Name, Form, Function) ->
@@ -93,6 +94,7 @@ parent(Work) -> [Work()].
 child(Work) -> [Work()].
 small(Work) -> [Work()].
 baggage(Work) -> [Work()].
+waiting(Work) -> [Work(), receive after 20 -> ok end].
 none(Work) -> [Work()].
 undefined(Work) -> [Work()].
 no_op(Work) -> [Work()].

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "output/number_text.h"
+#include "profile/trace_text.h"
 #include "util/alloc.h"
 
 enum { MEMBERS_SHOWN = 5 };
@@ -147,6 +148,17 @@ static void write_growth(FILE *file, enum metric metric, int64_t growth)
     fprintf(file, "  %s %c%s", metric_name(metric), growth < 0 ? '-' : '+', text.text);
 }
 
+static void write_trace(FILE *file, const struct profile *profile, trace_span_id id)
+{
+    char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
+
+    if (!id)
+        return;
+    trace_id_text(profile_get_trace_span(profile, id), trace);
+    span_id_text(profile_get_trace_span(profile, id), span);
+    fprintf(file, "  trace %s span %s", trace, span);
+}
+
 static void write_member(FILE *file, const struct dump *dump, const struct dump_process *member)
 {
     const struct profile *profile = dump->profile;
@@ -160,6 +172,7 @@ static void write_member(FILE *file, const struct dump *dump, const struct dump_
     if (member->thread)
         fprintf(file, "  on %s",
                 profile_text(profile, profile_get_thread(profile, member->thread)->name));
+    write_trace(file, profile, member->trace_span);
     putc('\n', file);
 }
 
@@ -351,6 +364,7 @@ static void put_process(struct json *json, const struct dump *dump,
         dump_text_json(json, "thread", profile, profile_get_thread(profile, process->thread)->name);
     put_metrics(json, &process->metrics);
     put_growth(json, dump, process);
+    json_trace_span(json, profile, process->trace_span);
     json_bool(json, "complete", process->flags & SAMPLE_COMPLETE);
     if (process->stack)
         json_number(json, "stack", index[process->stack] - 1);

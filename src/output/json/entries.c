@@ -3,7 +3,20 @@
 
 #include <stdlib.h>
 
+#include "profile/trace_text.h"
 #include "util/alloc.h"
+
+void json_trace_span(struct json *json, const struct profile *profile, trace_span_id id)
+{
+    char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
+
+    if (!id)
+        return;
+    trace_id_text(profile_get_trace_span(profile, id), trace);
+    span_id_text(profile_get_trace_span(profile, id), span);
+    json_text(json, "trace_id", trace);
+    json_text(json, "span_id", span);
+}
 
 void json_entries_free(struct json_entries *entries)
 {

@@ -44,6 +44,9 @@ void json_null(struct json *json, const char *key);
 
 /* ---- entries.c ---- */
 
+/* Write the keys trace_id and span_id; nothing if `id` is 0. */
+void json_trace_span(struct json *json, const struct profile *profile, trace_span_id id);
+
 /* The entries of a profile's tables as JSON, one per line. An entry is written before the first
  * line that refers to it (docs/json.md). */
 

@@ -9,7 +9,6 @@
 
 #include "output/json/json.h"
 #include "profile/microstates.h"
-#include "profile/trace_text.h"
 #include "util/alloc.h"
 
 /* The version of the format in docs/json.md. */
@@ -95,18 +94,6 @@ static void put_metrics(struct json *json, const struct metrics *metrics)
     json_close(json, '}');
 }
 
-static void put_trace(struct json *json, const struct profile *profile, trace_span_id id)
-{
-    char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
-
-    if (!id)
-        return;
-    trace_id_text(profile_get_trace_span(profile, id), trace);
-    span_id_text(profile_get_trace_span(profile, id), span);
-    json_text(json, "trace_id", trace);
-    json_text(json, "span_id", span);
-}
-
 static uint64_t since_start(const struct json_lines *lines, uint64_t time)
 {
     uint64_t start = lines->source.header->start_monotonic;
@@ -145,7 +132,7 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
         json_text(&json, "detail", profile_text(profile, sample->detail));
     if (sample->microstate)
         json_text(&json, "microstate", microstate_name(sample->microstate));
-    put_trace(&json, profile, sample->trace_span);
+    json_trace_span(&json, profile, sample->trace_span);
     if (sample->is_part)
         json_bool(&json, "same_hit", true);
     put_flags(&json, sample->flags);
