@@ -217,14 +217,15 @@ static void write_weight(const struct perf *perf)
     fputs("# ========\n#\n", perf->file);
 }
 
-/* Set the name of the event. For CPU samples it is perf's name of their clock. */
+/* Set the name of the event. For CPU samples it is perf's name of their clock, if that is known: an
+ * event of another program can be called `cpu`. */
 static void put_event(struct perf *perf)
 {
     const struct output_source *source = &perf->source;
     const char *name =
         profile_text(source->profile, profile_get_event(source->profile, source->event)->name);
 
-    if (!strcmp(name, EVENT_CPU))
+    if (!strcmp(name, EVENT_CPU) && source->header->event[0])
         name = source->header->event;
     encode_escapes(&perf->event, name, strlen(name), must_escape_in_event);
     buffer_byte(&perf->event, '\0');

@@ -132,6 +132,12 @@ class Inputs(unittest.TestCase):
                 self.assertIn(says, done.stderr)
                 self.assertEqual(set(self.folder.iterdir()), before)
 
+    def test_event_that_is_called_cpu_keeps_its_name(self):
+        """It has no clock to be named after. What is written can be read again."""
+        once = self.report(self.write("p", SAMPLES.replace("cycles:", "cpu:")), "once.perf")
+        self.assertIn(" 5 cpu:\n", once)
+        self.assertEqual(self.report(self.folder / "once.perf", "twice.perf"), once)
+
     def test_text_of_perf_is_read_completely(self):
         """Text of perf itself is read with all of its samples and the kernel's frames."""
         perf = shutil.which("perf")
