@@ -2,12 +2,10 @@
 """Rules of the agent say what is recorded of each VM."""
 import json
 import math
-import os
 import signal
 import time
 import unittest
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import beamflame
 import nodes
@@ -22,17 +20,12 @@ def named(name):
     return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
 
 
-def cpu_seconds(pid):
-    """Return the CPU time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 class Samples:
-    """What recordings have of each node: the number of samples of each event, and their CPU time."""
+    """What recordings have of each node: the number of samples of each event, their CPU time, and the
+    CPU time that the kernel accounts to its threads."""
 
     def __init__(self, recordings, path):
-        self.counts, self.cpu_seconds = defaultdict(Counter), Counter()
+        self.counts, self.cpu_seconds, self.accounted = defaultdict(Counter), Counter(), Counter()
         beamflame.record("report", *recordings, "--idle", "-o", path)
         nodes_of = defaultdict(dict)  # "target", "process" and "thread": node by id
         with open(path, encoding="utf-8") as lines:
@@ -42,6 +35,8 @@ class Samples:
                     nodes_of[kind][entry["id"]] = entry["node"].partition("@")[0]
                 elif kind in ("process", "thread"):
                     nodes_of[kind][entry["id"]] = nodes_of["target"][entry["target"]]
+                elif kind == "thread_time":
+                    self.accounted[nodes_of["thread"][entry["thread"]]] += entry["cpu_ns"] / 1e9
                 elif kind == "sample":
                     by = "thread" if "thread" in entry else "process"
                     self.add(nodes_of[by][entry[by]], entry["event"], entry)
@@ -108,11 +103,10 @@ class Rules(beamflame.Profilers, unittest.TestCase):
                        "node: numbers@*, profile: true, cpu: 0, wall: 0, events: ''",
                        "node: other@*, profile: true",
                        "profile: false")
-        started = {name: self.node(name) for name in ("often", "rare", "numbers", "other")}
+        for name in ("often", "rare", "numbers", "other"):
+            self.node(name)
         agent = self.start_agent()
-        before = {name: cpu_seconds(node.pid) for name, node in started.items()}
         time.sleep(SECONDS)
-        spent = {name: cpu_seconds(node.pid) - before[name] for name, node in started.items()}
         self.end(agent)
         samples = self.samples(self.recordings())
         self.assertEqual(samples.events_of("often"), {"cpu"})
@@ -122,8 +116,9 @@ class Rules(beamflame.Profilers, unittest.TestCase):
         for name, hertz in (("often", FREQUENT), ("rare", RARE), ("other", 19)):
             with self.subTest(name):
                 self.check_frequency(samples, name, hertz)
-        share = samples.cpu_seconds["rare"] / samples.cpu_seconds["often"]
-        self.assertAlmostEqual(share, spent["rare"] / spent["often"], delta=0.1 * share)
+                self.assertAlmostEqual(samples.cpu_seconds[name] / samples.accounted[name], 1,
+                                       delta=0.05)
+        self.assertNotIn("numbers", samples.accounted)
 
     def test_reload_changes_what_is_recorded_of_a_vm(self):
         self.configure("node: shop@*, profile: true, cpu: 0, wall: 5, events: ''")
