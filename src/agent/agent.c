@@ -151,6 +151,7 @@ static void look_at_spool(struct agent *agent, uint64_t now)
 {
     const struct agent_config *config = agent->options->config;
     struct spool_look look = {.agent = agent};
+    struct error ignored; /* the next recording fails by it, and is reported */
 
     if (now < agent->next_spool_look ||
         !spool_may_have_changed(agent->services.directory, &agent->spool))
@@ -158,6 +159,7 @@ static void look_at_spool(struct agent *agent, uint64_t now)
     for (size_t i = 0; i < agent->services.count; i++)
         look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,
                                          SPOOL_SENT);
+    spool_adopt(agent->services.directory, &ignored);
     spool_note_order(agent->services.directory);
     agent_triggers_take(&agent->triggers, now);
     spool_trim(agent->services.directory, config->spool.max_size, config->spool.max_age,

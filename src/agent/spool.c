@@ -62,9 +62,10 @@ static int each_name(const char *directory, const char *tail,
     return 0;
 }
 
-/* ---- the start ---- */
+/* ---- recordings that nobody completes ---- */
 
-/* Complete a recording that no process writes any more: it is readable up to its end. */
+/* Complete a recording that no process writes any more: it is readable up to its end. Whoever
+ * writes it holds a lock. */
 static void adopt(void *context, int directory, const char *name)
 {
     int fd = openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -77,6 +78,13 @@ static void adopt(void *context, int directory, const char *name)
         close(fd);
     free(whole);
 }
+
+int spool_adopt(const char *directory, struct error *error)
+{
+    return each_name(directory, PARTIAL, adopt, NULL, error);
+}
+
+/* ---- the start ---- */
 
 int spool_open(const char *directory, struct error *error)
 {
@@ -105,7 +113,7 @@ int spool_open(const char *directory, struct error *error)
                          "spool.directory",
                          directory);
     }
-    if (each_name(directory, PARTIAL, adopt, NULL, error) == 0)
+    if (spool_adopt(directory, error) == 0)
         return fd;
     close(fd);
     return -1;

@@ -26,6 +26,10 @@
  * become complete. Return a descriptor that holds the lock, or -1 with error. */
 int spool_open(const char *directory, struct error *error);
 
+/* Complete the recordings that no process writes any more, because the process that was to complete
+ * them was killed. Return 0, or -1 with error. */
+int spool_adopt(const char *directory, struct error *error);
+
 /* The path to record to, from which segments get their names. To be freed. */
 char *spool_recording_path(const char *directory);
 

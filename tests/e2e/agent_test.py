@@ -218,6 +218,25 @@ class Agent(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(dict(line.split() for line in sent.splitlines()),
                          {r.name: "all" for r in self.recordings()})
 
+    def test_recording_that_nobody_completes_is_completed(self):
+        """A process that completes a recording can be killed while the agent runs. The recording that
+        is being made stays as it is."""
+        with nodes.Node(27, "request", flags=named("shop")):
+            agent = self.agent(self.configure())
+            self.wait_for(lambda: len(self.recordings()) >= 2)
+            part = self.spool / "agent-other-20260101-000000.bfr.part"
+            part.write_bytes(self.recordings()[0].read_bytes())
+            self.wait_for(lambda: not part.exists())
+            self.assertTrue(part.with_suffix("").exists())
+            own = [path for path in self.spool.glob("*.part") if path.stat().st_size]
+            self.assertEqual(len(own), 1)
+            count = len(self.recordings())
+            self.wait_for(lambda: len(self.recordings()) >= count + 2)
+            said = self.end(agent)
+        self.assertNotIn("warning", said)
+        for path in self.recordings():
+            self.assertEqual(beamflame.run("report", path, "-q", "-o", self.out / "x.json").returncode, 0)
+
     def test_spool_keeps_its_age_and_names_what_a_service_never_got(self):
         """A service that is away costs no more disk than the spool may take."""
         service = Service(self, "pyroscope", "503")
