@@ -13,6 +13,7 @@
     FORMAT(folded)                                                                                 \
     FORMAT(speedscope)                                                                             \
     FORMAT(callgrind)                                                                              \
+    FORMAT(fprof)                                                                                  \
     FORMAT(pprof)                                                                                  \
     FORMAT(otlp)                                                                                   \
     FORMAT(json)                                                                                   \

@@ -12,7 +12,7 @@ from beamflame import FAILED
 
 NEEDS = "own nodes"
 CODES = {errno.EIO: "Input/output error", errno.EDQUOT: "Disk quota exceeded"}
-OUTPUTS = ("bfr", "perf", "perf.gz", "folded", "svg", "html", "speedscope.json", "callgrind",
+OUTPUTS = ("bfr", "perf", "perf.gz", "folded", "svg", "html", "speedscope.json", "callgrind", "fprof",
            "pb.gz", "otlp", "json", "json.gz", "txt")
 FLAME_PROF = ("--format", "flame_prof", "-o")  # it has no suffix
 

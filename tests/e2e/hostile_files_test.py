@@ -36,9 +36,9 @@ c 30/31 [000] 1.200000: 1 cycles:
 # controls, characters that XML forbids.
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff\ud800-\udfff]")
-SUFFIXES = ("svg", "html", "perf", "folded", "speedscope.json", "callgrind", "pb.gz", "otlp",
+SUFFIXES = ("svg", "html", "perf", "folded", "speedscope.json", "callgrind", "fprof", "pb.gz", "otlp",
             "json", "txt", "bfr")
-READABLE = ("svg", "perf", "folded", "speedscope.json", "callgrind", "json", "txt")
+READABLE = ("svg", "perf", "folded", "speedscope.json", "callgrind", "fprof", "json", "txt")
 
 
 def report(*arguments):

@@ -142,7 +142,7 @@ class HostileNamesTest(unittest.TestCase):
     def test_outputs_of_a_recording_have_safe_names(self):
         """Progress, the log, the summary and files for readers have no unsafe character."""
         names = [self.folder / f"x.{suffix}" for suffix in ("svg", "txt", "folded", "perf", "json",
-                                                            "speedscope.json", "callgrind")]
+                                                            "speedscope.json", "callgrind", "fprof")]
         outputs = [part for name in names for part in ("-o", name)]
         recording, stats = self.folder / "x.bfr", self.folder / "stats.json"
         self.check("-p", self.node.pid, "-d", "1", "-vv", "-o", recording, "--stats", stats)

@@ -68,7 +68,7 @@ class MaxMemory(unittest.TestCase):
         """A recording that was made within a limit can be read and written in each format within
         it."""
         path, _, _ = self.recordings[LIMIT_MB]
-        for suffix in ("svg", "html", "perf", "folded", "speedscope.json", "callgrind", "pb.gz",
+        for suffix in ("svg", "html", "perf", "folded", "speedscope.json", "callgrind", "fprof", "pb.gz",
                        "otlp", "json", "txt"):
             with self.subTest(suffix):
                 stats = self.out / "report.json"

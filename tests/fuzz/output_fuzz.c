@@ -15,7 +15,7 @@ static const struct output_format *const formats[16] = {
     &perf_format, &folded_format,    &svg_format,        &dot_format,
     &text_format, &summary_format,   &stats_json_format, &speedscope_format,
     &html_format, &callgrind_format, &pprof_format,      &otlp_format,
-    &json_format, &text_format,      &flame_prof_format, &summary_format,
+    &json_format, &fprof_format,     &flame_prof_format, &summary_format,
 };
 
 /* Formats that hold one event are refused if there are several and none is selected. */

@@ -66,6 +66,19 @@ def callgrind(text):
         **{key: f"{key}={name}" for key in ("ob", "fl", "fn", "cob", "cfl", "cfn")}})
 
 
+def fprof(text):
+    """Each line of a term has a name and its numbers, or what begins or ends a list of these."""
+    quoted, number = r"'(?:[^'\\]|\\.)*'", r"\d+(?:\.\d+)?"
+    atom = rf"(?:{quoted}|[a-z][\w@]*)"
+    name = rf"(?:\{{{atom},{atom},\d+\}}|[a-z_]+|\"(?:[^\"\\]|\\.)*\")"
+    return kinds(text, {
+        "comment": r"%.*", "empty": "", "options": r"(?:\{  analysis_options,| \[\{callers.*|  \{\w+, \w+\}.*)",
+        "start": rf" \{{ (?:spawned_by|initial_calls), \[?{name}\]?\}}(?:,|\]\.)",
+        "none": r" \[\]\}\.",
+        "cost": rf"(?:\{{\[\{{| \[\{{|\[\{{ |  \{{| \{{ ){name}, +\d+, (?:undefined|{number}), {number}"
+                r"(?:\},|\}\],|\}\]\}\.|\}\]\.)(?: +%+)?"})
+
+
 def without_strings(text):
     return STRING.sub('""', text)
 
@@ -169,6 +182,7 @@ def otlp(data):
 
 
 TEXTS = {"folded": folded, "perf": perf, "flame_prof": flame_prof, "callgrind": callgrind,
+         "fprof": fprof,
          "svg": svg, "html": html, "speedscope": document, "json": lines_of_json, "text": lines}
 BYTES = {"pprof": pprof, "otlp": otlp}
 

@@ -9,7 +9,7 @@
 static const struct output_format *const formats[] = {
     &perf_format,  &folded_format,     &svg_format,        &dot_format,       &summary_format,
     &html_format,  &stats_json_format, &speedscope_format, &callgrind_format, &json_format,
-    &pprof_format, &otlp_format,       &flame_prof_format, &text_format,
+    &pprof_format, &otlp_format,       &flame_prof_format, &text_format,      &fprof_format,
 };
 
 /* Pages show 49 days at most. */
