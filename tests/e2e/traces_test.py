@@ -65,7 +65,7 @@ class Traces:
                              cls.folder / "run.json")
             cls.dumps = [json.loads(beamflame.record("dump", "--json", "-p", node.pid).stdout)
                          for _ in range(10)]
-            cls.text = beamflame.record("dump", "-p", node.pid).stdout
+            cls.text = "".join(beamflame.record("dump", "-p", node.pid).stdout for _ in range(10))
         cls.samples, cls.losses = read(cls.folder / "run.json")
 
     def test_no_sample_has_the_ids_of_another_span(self):
@@ -110,7 +110,7 @@ class Traces:
                           if s.trace and function_of(s.stack) in OF_NONE | UNREADABLE], [])
 
     def test_dump_has_the_traces_of_processes(self):
-        """Of ten dumps; the text has them too."""
+        """Of ten dumps. Ten texts have them too."""
         found = collections.Counter()
         for dump in self.dumps:
             for process in dump["processes"]:
