@@ -63,7 +63,7 @@ class Trigger(Triggered):
     def test_each_condition_fires_when_it_becomes_true(self):
         """Each condition fires when it becomes true, not before; the message has the value
         found."""
-        cases = (("cpu>5%", "burn", r"cpu>5%: ([6-9]|\d\d|1\d\d) %; "),
+        cases = (("cpu>5%", "burn", r"cpu>5%: ([5-9]|\d\d|1\d\d) %; "),
                  ("msgq>4000", "queue", rf"msgq>4000: {QUEUED}; "),
                  ("process patient msgq > 4000", "queue", rf"4000: {QUEUED}; "),
                  ("runq>10", "crowd", r"runq>10: \d\d+; "),
