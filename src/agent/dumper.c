@@ -273,7 +273,7 @@ int dumper_start(struct worker *worker, const struct dumper_options *options, st
 static int await(int connection, bool *ret_busy, struct error *error)
 {
     struct pollfd polled = {.fd = connection, .events = POLLIN};
-    struct dump_reply reply;
+    struct dump_reply reply = {.code = 0};
     int fd, ready;
 
     do
