@@ -128,7 +128,7 @@ struct wire_target {
                         * + WIRE_START_NS) */
     __u64 start_stack; /* address at which the program's first stack began; 0: not known */
     __u64 code_generation_address; /* 0: not read */
-    __u64 skipped;                 /* of 2^32 ticks, so many give no CPU sample, picked at random */
+    __u64 skipped;                 /* ticks of 2^32 that give no CPU sample; picked at random */
     struct wire_trace_atoms trace;
     struct wire_words process_words, scheduler_words;
     /* offsets of fields */

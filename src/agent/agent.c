@@ -57,14 +57,14 @@ struct agent {
 static int set_session(struct session_options *session, const struct agent_config *config,
                        char *events, warn_function warn, struct error *error)
 {
-    uint32_t cpu = agent_rules_cpu(config), wall = agent_rules_wall(config);
+    struct target_plan most = agent_rules_most(config);
 
     *session = (struct session_options){
         .clock = sample_clock_default(),
-        .frequency = cpu ? cpu : 1,
-        .cpu = cpu > 0,
-        .wall = wall > 0,
-        .wall_frequency = wall ? wall : 1,
+        .frequency = most.frequency,
+        .cpu = most.cpu,
+        .wall = most.wall_frequency > 0,
+        .wall_frequency = most.wall_frequency,
         .budget = config->record.budget / 100,
         .host_budget = config->record.host_budget / 100,
         .long_us = LONG_SLICE_US,

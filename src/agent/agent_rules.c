@@ -28,37 +28,29 @@ char *agent_rules_events(const struct agent_config *config)
     return list.data;
 }
 
-uint32_t agent_rules_cpu(const struct agent_config *config)
+/* Where no CPU samples are recorded, one a second is enough for the other events. */
+static struct target_plan plan(uint32_t cpu, uint32_t wall, uint32_t events)
 {
-    uint32_t most = config->record.cpu;
-
-    for (size_t i = 0; i < config->rule_count; i++)
-        if (config->rules[i].profile && config->rules[i].cpu > most)
-            most = config->rules[i].cpu;
-    return most;
+    return (struct target_plan){
+        .cpu = cpu > 0, .frequency = cpu ? cpu : 1, .wall_frequency = wall, .events = events};
 }
 
-uint32_t agent_rules_wall(const struct agent_config *config)
+struct target_plan agent_rules_most(const struct agent_config *config)
 {
-    uint32_t most = config->record.wall;
+    uint32_t cpu = config->record.cpu, wall = config->record.wall;
 
-    for (size_t i = 0; i < config->rule_count; i++)
-        if (config->rules[i].profile && config->rules[i].wall > most)
-            most = config->rules[i].wall;
-    return most;
+    for (size_t i = 0; i < config->rule_count; i++) {
+        const struct agent_rule *rule = &config->rules[i];
+
+        if (rule->profile && rule->cpu > cpu)
+            cpu = rule->cpu;
+        if (rule->profile && rule->wall > wall)
+            wall = rule->wall;
+    }
+    return plan(cpu, wall, UINT32_MAX);
 }
 
 /* ---- rules ---- */
-
-/* Where no CPU samples are recorded, one a second is enough for the other events. */
-static struct target_plan plan(const struct session_options *session, uint32_t cpu, uint32_t wall,
-                               const char *events)
-{
-    return (struct target_plan){.cpu = cpu > 0,
-                                .frequency = cpu ? cpu : 1,
-                                .wall_frequency = wall,
-                                .events = session_options_find_events(session, events)};
-}
 
 struct agent_rules agent_rules_of(const struct agent_config *config,
                                   const struct session_options *session)
@@ -75,11 +67,13 @@ struct agent_rules agent_rules_of(const struct agent_config *config,
                                  .name_space = optional_text_copy(rule->name_space),
                                  .pod = optional_text_copy(rule->pod),
                                  .profile = rule->profile,
-                                 .plan = plan(session, rule->cpu, rule->wall, rule->events)};
+                                 .plan = plan(rule->cpu, rule->wall,
+                                              session_options_find_events(session, rule->events))};
     }
     rules.of[config->rule_count] = (struct target_rule){
         .profile = true,
-        .plan = plan(session, config->record.cpu, config->record.wall, config->record.events)};
+        .plan = plan(config->record.cpu, config->record.wall,
+                     session_options_find_events(session, config->record.events))};
     return rules;
 }
 

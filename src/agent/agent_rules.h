@@ -3,8 +3,8 @@
  * The rules of a configuration, as a session takes them. They outlive the configuration, which can
  * be read again while a session uses them.
  *
- * A session records what at least one rule wants. The plan of each rule says what of it is recorded
- * of its VMs.
+ * A session records what at least one rule wants. The plan of a rule says what is recorded
+ * of the VMs that match it.
  */
 #pragma once
 
@@ -20,8 +20,8 @@ struct agent_rules {
     size_t count;
 };
 
-/* Return a copy of the rules, to be freed. The last one is for all VMs that match no other: what
- * section `record` says is recorded of them. `session` has the events of agent_rules_events(). */
+/* Return a copy of the rules, to be freed. The last one is for all VMs that match no other; its
+ * plan is that of section `record`. `session` has the events of agent_rules_events(). */
 struct agent_rules agent_rules_of(const struct agent_config *config,
                                   const struct session_options *session);
 void agent_rules_free(struct agent_rules *rules);
@@ -30,9 +30,9 @@ void agent_rules_free(struct agent_rules *rules);
  * none. */
 char *agent_rules_events(const struct agent_config *config);
 
-/* Return the most CPU samples, or sweeps, a second of all rules and of section `record`. */
-uint32_t agent_rules_cpu(const struct agent_config *config);
-uint32_t agent_rules_wall(const struct agent_config *config);
+/* Return the plan with the highest frequencies of all rules and of section `record`, and all
+ * events. */
+struct target_plan agent_rules_most(const struct agent_config *config);
 
 /* True if two configurations have the same rules. */
 bool agent_rules_alike(const struct agent_config *one, const struct agent_config *other);

@@ -26,8 +26,8 @@
  * become complete. Return a descriptor that holds the lock, or -1 with error. */
 int spool_open(const char *directory, struct error *error);
 
-/* Complete the recordings that no process writes any more, because the process that was to complete
- * them was killed. Return 0, or -1 with error. */
+/* Complete the recordings whose process was killed before it completed them. Return 0, or -1 with
+ * error. */
 int spool_adopt(const char *directory, struct error *error);
 
 /* The path to record to, from which segments get their names. To be freed. */

@@ -119,6 +119,28 @@ bool process_info_is_running(uint32_t state)
     return state & (ERTS_PSFLG_RUNNING | ERTS_PSFLG_RUNNING_SYS);
 }
 
+uint32_t process_info_state(const struct vm *vm, const uint8_t *bytes)
+{
+    uint32_t state;
+
+    memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
+    return state;
+}
+
+/* Process.reds grows with each run (erts_schedule(), erl_process.c 29.1.1:9700). */
+bool process_info_has_run(const struct vm *vm, const uint8_t *before, const uint8_t *after)
+{
+    const struct layout *layout = &vm->layout;
+    const int32_t fields[] = {layout->process_id,   layout->process_i,    layout->process_stop,
+                              layout->process_heap, layout->process_hend, layout->process_reds};
+
+    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
+        if (layout_word(before, fields[i]) != layout_word(after, fields[i]))
+            return true;
+    return process_info_is_running(process_info_state(vm, before)) !=
+           process_info_is_running(process_info_state(vm, after));
+}
+
 struct info_reader {
     struct vm *vm;
     struct atoms *atoms;

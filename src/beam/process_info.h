@@ -43,6 +43,12 @@ enum process_status process_info_status(const struct vm *vm, uint32_t state);
  * then in registers. */
 bool process_info_executes(uint32_t state);
 
+/* The state word of a copy of a process's struct. */
+uint32_t process_info_state(const struct vm *vm, const uint8_t *bytes);
+
+/* True if the process has run between two copies of its struct. */
+bool process_info_has_run(const struct vm *vm, const uint8_t *before, const uint8_t *after);
+
 /* True if the process executes on a normal scheduler, or if system tasks such as collections are
  * executed for it there: its stack is changing. */
 bool process_info_is_running(uint32_t state);

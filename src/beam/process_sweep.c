@@ -82,17 +82,9 @@ void process_sweep_free(struct process_sweep *sweep)
     free(sweep);
 }
 
-static uint32_t state_of(const struct vm *vm, const uint8_t *bytes)
-{
-    uint32_t state;
-
-    memcpy(&state, bytes + vm->layout.process_state, sizeof(state));
-    return state;
-}
-
 static bool is_running(const struct process_sweep *sweep, const uint8_t *bytes)
 {
-    return process_info_is_running(state_of(sweep->vm, bytes));
+    return process_info_is_running(process_info_state(sweep->vm, bytes));
 }
 
 static void visit_process(struct process_sweep *sweep, const struct swept_process *process)
@@ -108,7 +100,7 @@ uint64_t swept_process_id(const struct vm *vm, const struct swept_process *proce
 
 enum process_status swept_process_status(const struct vm *vm, const struct swept_process *process)
 {
-    return process_info_status(vm, state_of(vm, process->bytes));
+    return process_info_status(vm, process_info_state(vm, process->bytes));
 }
 
 /* ---- structs ---- */
@@ -222,20 +214,6 @@ static void read_stacks(struct process_sweep *sweep, struct memory_span *spans, 
     memory_read_spans(sweep->vm->memory, spans, count + CODE_SPANS);
 }
 
-/* True if the process has run between two readings. Process.reds grows with each run
- * (erts_schedule(), erl_process.c 29.1.1:9700). */
-static bool has_run(const struct process_sweep *sweep, const uint8_t *before, const uint8_t *after)
-{
-    const struct layout *layout = &sweep->vm->layout;
-    const int32_t fields[] = {layout->process_id,   layout->process_i,    layout->process_stop,
-                              layout->process_heap, layout->process_hend, layout->process_reds};
-
-    for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++)
-        if (layout_word(before, fields[i]) != layout_word(after, fields[i]))
-            return true;
-    return is_running(sweep, before) != is_running(sweep, after);
-}
-
 /* Accept the stack if the struct has not changed since it was read. */
 static bool take_stack(const struct process_sweep *sweep, const struct memory_span *spans,
                        size_t count, struct swept_process *process)
@@ -244,7 +222,7 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
 
     process->stack_count = 0;
     process->code_generation = sweep->code_generation;
-    if (!again->is_read || has_run(sweep, process->bytes, again->buffer))
+    if (!again->is_read || process_info_has_run(sweep->vm, process->bytes, again->buffer))
         return false;
     for (size_t i = 0; i < count - 1; i++)
         if (spans[i].is_read)

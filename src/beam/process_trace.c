@@ -20,13 +20,13 @@ struct reader {
     struct read_cache cache;
 };
 
-/* Read words of the object of a list or boxed term. */
+/* Read the first words of the object that a list or boxed term points to. */
 static bool read_words(struct reader *reader, uint64_t term, uint64_t *words, size_t count)
 {
     return memory_read_cached(&reader->cache, term_address(term), words, count * sizeof(*words));
 }
 
-/* Read the first `count` words of a tuple of this arity: its header, then its elements. */
+/* Read the first `count` words of a tuple of this arity: its header, then elements. */
 static bool read_tuple(struct reader *reader, uint64_t term, uint64_t arity, uint64_t *words,
                        size_t count)
 {
@@ -170,26 +170,13 @@ static enum process_trace read_ids(struct reader *reader, uint64_t span_ctx,
     return (id[0] || id[1]) && span[0] ? PROCESS_TRACE_FOUND : PROCESS_TRACE_NONE;
 }
 
-static uint32_t state_of(const struct vm *vm, const uint8_t *process)
-{
-    uint32_t state;
-
-    memcpy(&state, process + vm->layout.process_state, sizeof(state));
-    return state;
-}
-
-/* True if the process has run since its struct was copied. Process.reds grows at the end of each
- * run (erts_schedule(), erl_process.c 29.1.1:9700). */
+/* True if the process has run since its struct was copied. */
 static bool has_run(const struct vm *vm, uint64_t address, const uint8_t *process)
 {
-    const struct layout *layout = &vm->layout;
-    uint64_t reds;
-    uint32_t state;
+    uint8_t again[WIRE_PROCESS_BYTES];
 
-    return !memory_read_u32(vm->memory, address + (uint64_t)layout->process_state, &state) ||
-           !memory_read_u64(vm->memory, address + (uint64_t)layout->process_reds, &reds) ||
-           reds != layout_word(process, layout->process_reds) ||
-           process_info_is_running(state) != process_info_is_running(state_of(vm, process));
+    return !memory_read(vm->memory, address, again, (size_t)vm->layout.sizeof_process) ||
+           process_info_has_run(vm, process, again);
 }
 
 enum process_trace process_trace_read(const struct vm *vm, const struct wire_trace_atoms *atoms,
@@ -202,7 +189,7 @@ enum process_trace process_trace_read(const struct vm *vm, const struct wire_tra
 
     if (!dictionary)
         return PROCESS_TRACE_NONE;
-    if (state_of(vm, process) & ERTS_PSFLG_GC) /* terms move */
+    if (process_info_state(vm, process) & ERTS_PSFLG_GC) /* terms move */
         return PROCESS_TRACE_UNKNOWN;
     read_cache_init(&reader.cache, vm->memory);
     found = find_context(&reader, dictionary, &term);

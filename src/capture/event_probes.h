@@ -48,7 +48,7 @@ void event_probes_free(struct event_probes *probes);
 /* -1 with error if the event was refused: it is not wanted, its places were not found, or its
  * probes not attached. */
 int event_probes_refused(const struct event_probes *probes, int event, struct error *error);
-/* True at the first call for a refused event that is wanted: the caller reports it. */
+/* True at the first call for an event that is wanted and refused: the caller reports it. */
 bool event_probes_are_to_report(struct event_probes *probes, int event);
 
 int event_probes_start(struct event_probes *probes, struct error *error);

@@ -27,6 +27,11 @@ static const char *const names[] = {
 };
 _Static_assert(sizeof(names) / sizeof(names[0]) == MICROSTATE_COUNT, "one name each");
 
+bool microstate_is_gc(enum microstate state)
+{
+    return state >= MICROSTATE_GC_MINOR && state <= MICROSTATE_GC_HIBERNATE;
+}
+
 const char *microstate_name(enum microstate state)
 {
     return state < MICROSTATE_COUNT ? names[state] : "unknown";

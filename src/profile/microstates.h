@@ -44,6 +44,8 @@ enum microstate {
     MICROSTATE_SLEEP, /* in samples: going to sleep or waking up */
     MICROSTATE_COUNT,
 };
+/* True for collections of any kind. */
+bool microstate_is_gc(enum microstate state);
 const char *microstate_name(enum microstate state); /* "gc_minor": the key in JSON */
 
 /* The times of one thread. */

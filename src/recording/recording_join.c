@@ -284,18 +284,22 @@ static int put_all(struct join *join, int *ret_fd)
 /* Take the clock and the highest frequency from the parts with CPU samples, if there are any. */
 static void take_sampling(const struct join *join, struct recording_header *header)
 {
-    bool is_first = true;
+    const char *clock = NULL;
+    uint32_t highest = 0;
 
     for (size_t i = 0; i < join->count; i++) {
         const struct recording_header *own = recording_get_header(join->parts[i].recording);
 
         if (!has_cpu(&join->parts[i]))
             continue;
-        if (is_first || own->frequency > header->frequency)
-            header->frequency = own->frequency;
-        header->event = own->event;
-        is_first = false;
+        clock = own->event;
+        if (own->frequency > highest)
+            highest = own->frequency;
     }
+    if (!clock)
+        return;
+    header->event = clock;
+    header->frequency = highest;
 }
 
 /* Make the header of the joined recording, and place the parts in it. */

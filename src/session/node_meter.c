@@ -95,7 +95,7 @@ static enum thread_kind kind_of(const struct profile *profile, thread_id id)
 
 static enum thread_state state_of(const struct sample *sample)
 {
-    if (sample->microstate >= MICROSTATE_GC_MINOR && sample->microstate <= MICROSTATE_GC_HIBERNATE)
+    if (microstate_is_gc((enum microstate)sample->microstate))
         return STATE_GC;
     return sample->microstate == MICROSTATE_BUSY_WAIT || sample->microstate == MICROSTATE_SLEEP
                ? STATE_WAIT

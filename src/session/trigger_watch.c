@@ -100,8 +100,7 @@ void trigger_watch_free(struct trigger_watch *watch)
 void trigger_watch_cpu_sample(struct trigger_watch *watch, const struct sample *sample)
 {
     watch->samples++;
-    watch->gc +=
-        sample->microstate >= MICROSTATE_GC_MINOR && sample->microstate <= MICROSTATE_GC_HIBERNATE;
+    watch->gc += microstate_is_gc((enum microstate)sample->microstate);
 }
 
 /* ---- processes ---- */

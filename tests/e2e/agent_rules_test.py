@@ -9,15 +9,11 @@ from collections import Counter, defaultdict
 
 import beamflame
 import nodes
+from agent_test import named
 
 NEEDS = "all nodes"
 SECONDS = 8
 FREQUENT, RARE = 199, 11  # CPU samples a second
-
-
-def named(name):
-    """Return the flags of a node with this name."""
-    return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
 
 
 class Samples:

@@ -44,8 +44,8 @@ static void test_plans_are_parts_of_what_is_recorded(void **state)
     assert_string_equal(session.events[0].name, "gc");
     assert_string_equal(session.events[1].name, "alloc");
     assert_string_equal(session.events[2].name, "msg");
-    assert_int_equal(agent_rules_cpu(&config), 99);
-    assert_int_equal(agent_rules_wall(&config), 7);
+    assert_int_equal(agent_rules_most(&config).frequency, 99);
+    assert_int_equal(agent_rules_most(&config).wall_frequency, 7);
 
     rules = agent_rules_of(&config, &session);
     assert_int_equal(rules.count, 5);

@@ -9,11 +9,25 @@
 
 #include "output/fprof/fprof_term.h"
 
+struct named_term {
+    const char *name, *term;
+};
+
+static void assert_terms(const struct named_term *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct buffer out = {0};
+
+        fprof_term_function(&out, cases[i].name);
+        buffer_byte(&out, '\0');
+        assert_string_equal(out.data, cases[i].term);
+        buffer_free(&out);
+    }
+}
+
 static void test_functions_are_tuples(void **state)
 {
-    static const struct {
-        const char *name, *term;
-    } cases[] = {
+    static const struct named_term cases[] = {
         {"lists:map/2", "{lists,map,2}"},
         {"request:'-parse/1-lc$^0/1-0-'/1", "{request,'-parse/1-lc$^0/1-0-',1}"},
         {"'my-mod':f@1_x/255", "{'my-mod',f@1_x,255}"},
@@ -32,22 +46,13 @@ static void test_functions_are_tuples(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct buffer out = {0};
-
-        fprof_term_function(&out, cases[i].name);
-        buffer_byte(&out, '\0');
-        assert_string_equal(out.data, cases[i].term);
-        buffer_free(&out);
-    }
+    assert_terms(cases, sizeof(cases) / sizeof(*cases));
 }
 
 /* Texts that are no names of functions stay whole, and are terms too. */
 static void test_other_texts_are_terms_too(void **state)
 {
-    static const struct {
-        const char *name, *term;
-    } cases[] = {
+    static const struct named_term cases[] = {
         {"", "{'','',0}"},
         {"[unknown]", "{'','[unknown]',0}"},
         {"it's\\", "{'','it\\'s\\\\',0}"},
@@ -62,14 +67,7 @@ static void test_other_texts_are_terms_too(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        struct buffer out = {0};
-
-        fprof_term_function(&out, cases[i].name);
-        buffer_byte(&out, '\0');
-        assert_string_equal(out.data, cases[i].term);
-        buffer_free(&out);
-    }
+    assert_terms(cases, sizeof(cases) / sizeof(*cases));
 }
 
 static void test_strings_have_their_quotes_escaped(void **state)

@@ -319,7 +319,7 @@ static void test_recordings_of_different_clocks_are_refused(void **state)
     assert_non_null(strstr(error.text, "by cycles at 100 Hz"));
 }
 
-/* Samples have their times, whatever the frequency: the highest is that of the whole. */
+/* Recordings of different frequencies are joined. The result has the highest frequency. */
 static void test_frequencies_may_differ(void **state)
 {
     static const uint32_t frequencies[] = {199, 50};

@@ -13,12 +13,8 @@ int agent_config_load(const char *path, struct agent_config *config, struct erro
     struct agent_config made;
 
     config_store_begin(&made, path);
-    if ((path && config_yaml_read(&made, error)) || config_environment_apply(&made, error)) {
-        agent_config_free(&made);
-        return -1;
-    }
-    config_store_likes(&made);
-    if (config_check(&made, error)) {
+    if ((path && config_yaml_read(&made, error)) || config_environment_apply(&made, error) ||
+        config_check(&made, error)) {
         agent_config_free(&made);
         return -1;
     }

@@ -123,6 +123,7 @@ static int check_http(const struct agent_config *config, struct error *error)
 
 int config_check(struct agent_config *config, struct error *error)
 {
+    config_store_likes(config);
     if (check_http(config, error))
         return -1;
     for (size_t i = 0; i < config->rule_count; i++)

@@ -7,8 +7,9 @@
 
 /* ---- config_check.c ---- */
 
-/* Check values against each other. A service without a name gets the name of its protocol, a
- * trigger without a name gets one that is made of its condition. -1 with ERROR_USAGE. */
+/* Check values against each other. A rule gets what it does not say from section `record`. A
+ * service without a name gets the name of its protocol, a trigger without a name gets one that is
+ * made of its condition. -1 with ERROR_USAGE. */
 int config_check(struct agent_config *config, struct error *error);
 
 /* ---- config_environment.c ---- */

@@ -33,7 +33,7 @@ int config_store(struct agent_config *config, const struct config_key *key, size
 int config_store_add(struct agent_config *config, enum config_section section,
                      struct config_source source, struct error *error);
 
-/* Set each value that was not given, and whose default is another value, to that one. */
+/* Give each key that was not set the value of the key that is its default (config_key.like). */
 void config_store_likes(struct agent_config *config);
 
 /* The number of entries of a list. */

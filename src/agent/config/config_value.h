@@ -25,7 +25,7 @@ extern const struct config_type config_events, config_trigger, config_path, conf
 /* A bool: "true" or "false". */
 extern const struct config_type config_flag;
 
-/* Parse the value of a key. The text "" means "not given" for texts that may be so. Return -1
+/* Parse the value of a key. The text "" means "not given" for texts without a default. Return -1
  * with ERROR_USAGE, and the target as it was. */
 int config_value_parse(const struct config_key *key, const char *text, void *target,
                        struct error *error);

@@ -74,16 +74,8 @@ static bool is_off(const struct sample *sample)
 
 static enum fprof_kind kind_of(const struct fprof *fprof, const struct sample *sample)
 {
-    switch (sample->microstate) {
-    case MICROSTATE_GC:
-    case MICROSTATE_GC_MINOR:
-    case MICROSTATE_GC_MAJOR:
-    case MICROSTATE_GC_HIBERNATE:
-        return FPROF_GC;
-    default:
-        break;
-    }
-    if (sample->status == STATUS_GARBAGE_COLLECTING)
+    if (microstate_is_gc((enum microstate)sample->microstate) ||
+        sample->status == STATUS_GARBAGE_COLLECTING)
         return FPROF_GC;
     return fprof->has_time_off && is_off(sample) ? FPROF_OFF : FPROF_OWN;
 }

@@ -4,8 +4,8 @@
  *
  *   add... ──> sort ──> sections ──> free
  *
- * A path is the functions of a stack, each once: a recursive call counts as the return to the first
- * one. So each stack counts once for each function in it.
+ * A path has each function of a stack once: a recursive call counts as the return to the first
+ * call. So a stack counts once for each of its functions.
  */
 #pragma once
 
@@ -20,7 +20,8 @@
 enum { FPROF_UNDEFINED = 0 }; /* the caller of a process's first function */
 static const uint32_t FPROF_SUSPEND = UINT32_MAX, FPROF_COLLECT = UINT32_MAX - 1;
 
-/* Why a stack has time: its last function works, is collected, or does not run. */
+/* What the process did: it ran the last function of the stack, collected garbage, or did not run.
+ */
 enum fprof_kind { FPROF_OWN, FPROF_GC, FPROF_OFF };
 
 struct fprof_pair {
