@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -205,6 +206,12 @@ static void say_shares(struct governor *governor, uint64_t now)
 
 void governor_take_precedence(void)
 {
+    /* Values of nice mean nothing to a thread that runs only while CPUs are idle (`chrt --idle`). */
+    const struct sched_param normal = {0};
+
+    if (sched_setscheduler(0, SCHED_OTHER, &normal))
+        log_decision("windows", "the thread that ends them keeps its scheduling policy: %s",
+                     strerror(errno));
     if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
         log_decision("windows", "the thread that ends them has no precedence: %s", strerror(errno));
 }

@@ -80,7 +80,8 @@ int governor_start(struct governor *governor, struct error *error);
 void governor_stop(struct governor *governor);
 
 /* Give the calling thread precedence over others: a window of 2 ms must end in time even if the
- * target uses all CPUs. */
+ * target uses all CPUs, and nobody may take the lock of a memory map between the look at it and the
+ * change of probes. Also for a program that runs at idle priority. */
 void governor_take_precedence(void);
 
 /* The functions below may be called from any thread. */

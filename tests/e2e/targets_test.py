@@ -138,12 +138,30 @@ class Targets(unittest.TestCase):
         while text not in (line := profiler.stderr.readline()):
             self.assertTrue(line, f"the profiler ended before it said '{text}'")
 
-    @staticmethod
-    def priorities_of_attachers(pid):
+    def priorities_of_attachers(self, pid):
         """Return the nice values of the threads that attach probes."""
-        return [os.getpriority(os.PRIO_PROCESS, tid)
-                for tid, found in privileges_test.threads(pid).items()
+        return [os.getpriority(os.PRIO_PROCESS, tid) for tid in self.attachers(pid)]
+
+    @staticmethod
+    def attachers(pid):
+        return [tid for tid, found in privileges_test.threads(pid).items()
                 if tid != pid and "bpf" in privileges_test.names(found["CapEff"])]
+
+    def test_attaching_does_not_wait_for_an_idle_cpu(self):
+        """With the scheduling policy of idle priority, the threads that attach probes have the normal
+        one: else the lock of a memory map could be taken between the look at it and the change."""
+        with nodes.Node(25, "identity") as node:
+            profiler = beamflame.start(
+                "-v", "-p", node.pid, "-e", "gc", "-o", self.out / "x.bfr",
+                preexec_fn=lambda: os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0)))
+            self.addCleanup(profiler.kill)
+            self.wait_for(profiler, "sampling")
+            policies = {os.sched_getscheduler(tid) for tid in self.attachers(profiler.pid)}
+            own = os.sched_getscheduler(profiler.pid)
+            profiler.terminate()
+            _, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, beamflame.DONE, said)
+        self.assertEqual((own, policies), (os.SCHED_IDLE, {os.SCHED_OTHER}))
 
     def test_node_is_only_in_the_segments_of_its_lifetime(self):
         """With -a and --loop, also with the shortest segments, a node is in the segments of its
