@@ -97,6 +97,7 @@ static const struct event_kind kinds[] =
             .tick = "sched_tick",
             .work = VM_SWITCHES,
             .by_time = 1u << SCHED_WAIT | 1u << SCHED_DELAY,
+            .in_pairs = 1u << SCHED_LONG,
             .cut = 1 + WIRE_SCHED_UNKNOWN,
             .parts = event_kind_sched_parts,
         },
@@ -316,7 +317,8 @@ static struct event_part long_part(const struct wire_hit *hit)
     return (struct event_part){.status = hit->kind == WIRE_SCHED_LONG
                                              ? STATUS_RUNNING
                                              : status_leaving(hit->kind - WIRE_SCHED_LONG_END),
-                               .values = {[SCHED_LONG] = hit->values[SCHED_LONG]}};
+                               .values = {[SCHED_LONG] = hit->values[SCHED_LONG]},
+                               .slice = hit->values[SCHED_LONG]};
 }
 
 int event_kind_sched_parts(const struct wire_hit *hit, struct event_part parts[EVENT_PARTS_MAX])

@@ -55,6 +55,7 @@ struct event_part {
     enum process_status status; /* of the process in that time */
     bool shows_status;          /* at the leaf of its stack */
     uint64_t values[EVENT_VALUES];
+    uint64_t slice; /* as in struct sample */
 };
 
 enum {

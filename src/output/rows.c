@@ -58,8 +58,7 @@ struct row_cover rows_cover_by(const struct profile *profile, const struct event
                                event_id event, uint32_t value, const struct row_whole *whole,
                                bool is_part)
 {
-    const char *name = profile_text(profile, profile_get_event(profile, event)->name);
-    bool has_total = !event_is_cpu(profile, event) && !event_value_is_listed(name, value);
+    bool has_total = !event_is_cpu(profile, event);
 
     if (event_is_wall(profile, event))
         return row_interval_cover_of_sweeps(whole, summary, value, is_part);

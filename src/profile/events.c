@@ -131,11 +131,6 @@ bool event_value_is_level(const char *event, uint32_t value)
     return !strcmp(event, EVENT_GC) && (value == GC_HEAP_BEFORE || value == GC_HEAP_AFTER);
 }
 
-bool event_value_is_listed(const char *event, uint32_t value)
-{
-    return !strcmp(event, EVENT_SCHED) && value == SCHED_LONG;
-}
-
 bool event_has_peers(const char *event)
 {
     return !strcmp(event, EVENT_SCHED) || !strcmp(event, EVENT_MSG);

@@ -55,10 +55,6 @@ bool event_is_known(const char *name);
  * amount. */
 bool event_value_is_level(const char *event, uint32_t value);
 
-/* True if samples have this value as it was seen, of single things that are listed: they are not
- * scaled to the total. */
-bool event_value_is_listed(const char *event, uint32_t value);
-
 /* True if samples of the event may have a peer (sample.peer). */
 bool event_has_peers(const char *event);
 

@@ -203,6 +203,9 @@ struct sample {
     thread_id thread;
     string_id detail;         /* port name, or 0 */
     trace_span_id trace_span; /* that the process works for; 0: none or unknown */
+    /* ns: the long slice, or the part of one, that this sample of event sched is of; 0: of none.
+     * The values also stand for slices that were not seen. */
+    uint64_t slice;
     uint16_t cpu;
     uint8_t status;         /* enum process_status */
     uint8_t activity;       /* enum activity */

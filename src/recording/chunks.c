@@ -26,6 +26,7 @@ uint32_t chunk_crc(const void *header, const void *stored, size_t size)
 struct chunk_reader {
     int fd;
     char *name;
+    uint32_t version;
     uint64_t offset; /* of the next chunk */
     ZSTD_DCtx *unpacker;
     struct buffer stored, plain;
@@ -76,19 +77,19 @@ int chunk_malformed(const struct chunk_reader *reader, const struct chunk *chunk
 static int read_start(struct chunk_reader *reader, struct error *error)
 {
     char start[RECORDING_START_SIZE];
-    uint32_t version;
     ssize_t n = read_up_to(reader, start, sizeof(start), error);
 
     if (n < 0)
         return -1;
     if (n < (ssize_t)sizeof(start) || memcmp(start, RECORDING_MAGIC, RECORDING_MAGIC_SIZE))
         return malformed(reader, 0, "the file is not a recording (.bfr)", error);
-    version = get_le32(start + RECORDING_MAGIC_SIZE);
-    if (version < RECORDING_OLDEST || version > RECORDING_VERSION)
-        return error_set(
-            error, ERROR_UNSUPPORTED,
-            "%s: byte %d: format version %" PRIu32 ", this program reads versions %d to %d",
-            reader->name, RECORDING_MAGIC_SIZE, version, RECORDING_OLDEST, RECORDING_VERSION);
+    reader->version = get_le32(start + RECORDING_MAGIC_SIZE);
+    if (reader->version < RECORDING_OLDEST || reader->version > RECORDING_VERSION)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s: byte %d: format version %" PRIu32
+                         ", this program reads versions %d to %d",
+                         reader->name, RECORDING_MAGIC_SIZE, reader->version, RECORDING_OLDEST,
+                         RECORDING_VERSION);
     reader->offset = sizeof(start);
     return 0;
 }
@@ -124,6 +125,11 @@ void chunk_reader_free(struct chunk_reader *reader)
 const char *chunk_reader_name(const struct chunk_reader *reader)
 {
     return reader->name;
+}
+
+uint32_t chunk_reader_version(const struct chunk_reader *reader)
+{
+    return reader->version;
 }
 
 uint64_t chunk_reader_offset(const struct chunk_reader *reader)

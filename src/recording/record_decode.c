@@ -282,19 +282,19 @@ static void decode_metrics(struct record_decoder *decoder, struct cursor *cursor
 }
 
 static trace_span_id decode_trace_span_id(const struct record_decoder *decoder,
-                                          struct cursor *cursor)
+                                          struct cursor *cursor, bool may_be_none)
 {
     trace_span_id id =
         (trace_span_id)cursor_delta(cursor, decoder->base.sample.trace_span,
                                     decoder->counts.trace_spans, "span is not defined");
 
-    if (!id)
+    if (!id && !may_be_none)
         cursor_fail(cursor, "sample of no span");
     return id;
 }
 
 static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
-                          const struct profile *profile, bool of_trace, struct sample *ret_sample)
+                          const struct profile *profile, uint64_t type, struct sample *ret_sample)
 {
     const struct profile_counts *counts = &decoder->counts;
     const struct sample *base = &decoder->base.sample;
@@ -316,8 +316,10 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     sample.activity = (uint8_t)cursor_varint(cursor, ACTIVITY_COUNT - 1, "unknown activity");
     sample.microstate = (uint8_t)cursor_varint(cursor, MICROSTATE_COUNT - 1, "unknown microstate");
     sample.flags = (uint8_t)cursor_varint(cursor, SAMPLE_FLAGS, "unknown flags");
-    if (of_trace)
-        sample.trace_span = decode_trace_span_id(decoder, cursor);
+    if (type != RECORD_SAMPLE)
+        sample.trace_span = decode_trace_span_id(decoder, cursor, type == RECORD_SAMPLE_OF_SLICE);
+    if (type == RECORD_SAMPLE_OF_SLICE)
+        sample.slice = cursor_varint(cursor, UINT64_MAX, "");
     if (sample.process && !cursor->problem)
         decode_metrics(decoder, cursor, &sample);
     if (sample.time < decoder->last)
@@ -340,7 +342,8 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
     switch (type) {
     case RECORD_SAMPLE:
     case RECORD_SAMPLE_OF_TRACE:
-        return decode_sample(decoder, cursor, profile, type == RECORD_SAMPLE_OF_TRACE, ret_sample);
+    case RECORD_SAMPLE_OF_SLICE:
+        return decode_sample(decoder, cursor, profile, type, ret_sample);
     case RECORD_TRACE_SPAN:
         decode_trace_span(decoder, cursor, profile);
         break;

@@ -163,7 +163,9 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     const struct sample *base = &encoder->base.sample;
     const struct event_entry *event = profile_get_event(profile, sample->event);
 
-    buffer_byte(records, sample->trace_span ? RECORD_SAMPLE_OF_TRACE : RECORD_SAMPLE);
+    buffer_byte(records, sample->slice        ? RECORD_SAMPLE_OF_SLICE
+                         : sample->trace_span ? RECORD_SAMPLE_OF_TRACE
+                                              : RECORD_SAMPLE);
     buffer_varint(records, sample->time - base->time);
     buffer_varint(records, sample->event);
     for (uint32_t i = 0; i < event->value_count; i++)
@@ -179,8 +181,10 @@ void record_encode_sample(struct record_encoder *encoder, const struct profile *
     buffer_varint(records, sample->activity);
     buffer_varint(records, sample->microstate);
     buffer_varint(records, sample->flags);
-    if (sample->trace_span)
+    if (sample->trace_span || sample->slice)
         buffer_zigzag(records, (int64_t)sample->trace_span - base->trace_span);
+    if (sample->slice)
+        buffer_varint(records, sample->slice);
     if (sample->process)
         encode_metrics(encoder, sample, records);
     encoder->base.sample = *sample;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 12. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 13. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       12
+ *      version   u32       13
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -85,6 +85,8 @@
  *      RECORD_TRACE_SPAN  three u64: the high and the low half of the trace's id, the span's id
  *      RECORD_SAMPLE_OF_TRACE  as RECORD_SAMPLE, and before the metrics: zigzag of the span minus
  *                      that of the sample before
+ *      RECORD_SAMPLE_OF_SLICE  as RECORD_SAMPLE_OF_TRACE, but the span may be 0, and before the
+ *                      metrics: varint slice
  *
  * "The sample before" is in the same chunk, all zero for the first: a chunk can be read without
  * the records of other chunks, apart from the tables. Times never go back, also across chunks.
@@ -98,7 +100,9 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    12
+#define RECORDING_VERSION    13
+/* Before this version, the value SCHED_LONG is the slice. */
+#define RECORDING_OF_SLICES 13
 /* Version 11 has no traces, and is a recording of version 12 otherwise. */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
@@ -143,4 +147,5 @@ enum record_type {
     RECORD_PROCESS_OF_DETAIL = 12,
     RECORD_TRACE_SPAN = 13,
     RECORD_SAMPLE_OF_TRACE = 14,
+    RECORD_SAMPLE_OF_SLICE = 15,
 };

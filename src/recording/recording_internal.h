@@ -56,6 +56,9 @@ int chunk_seek(struct chunk_reader *reader, uint64_t offset, struct error *error
 /* The name of the file, for messages. */
 const char *chunk_reader_name(const struct chunk_reader *reader);
 
+/* The version of the recording's format. */
+uint32_t chunk_reader_version(const struct chunk_reader *reader);
+
 /* Return the number of bytes that were read. */
 uint64_t chunk_reader_offset(const struct chunk_reader *reader);
 

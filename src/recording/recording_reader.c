@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "profile/events.h"
 #include "profile/limits.h"
 #include "profile/row_interval.h"
 #include "profile/string_table.h"
@@ -271,6 +272,15 @@ static int check_limits(const struct recording *recording, const struct profile 
                            error);
 }
 
+/* Recordings of older versions have slices only as values, which are not scaled. */
+static void take_slice(const struct recording *recording, const struct profile *profile,
+                       struct sample *sample)
+{
+    if (chunk_reader_version(recording->chunks) < RECORDING_OF_SLICES &&
+        event_is_sched(profile, sample->event))
+        sample->slice = sample->values[SCHED_LONG];
+}
+
 /* Decode the records of the chunk up to a sample. Return 1 with the sample, 0 if the chunk has no
  * more, or -1 with error. */
 static int next_in_chunk(struct recording *recording, struct profile *profile,
@@ -285,6 +295,7 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
             recording->samples +=
                 !row_interval_continues_hit(&recording->last_sched, profile, ret_sample);
+            take_slice(recording, profile, ret_sample);
             value_scales_apply(&recording->scales, value_scales_target(profile, ret_sample),
                                ret_sample);
             return check_limits(recording, profile, has_grown, error) ? -1 : 1;

@@ -321,13 +321,12 @@ static int append_share(struct events *events, const struct held_sample *held,
     struct sample sample = held->sample;
 
     sample.event = events->ids[held->event];
+    sample.slice = share->slice;
     if (scale->by_time == 1 && scale->by_work == 1)
         sample.flags |= SAMPLE_EXACT;
     for (int v = 0; v < EVENT_VALUES; v++) {
         double *rest = &events->rest[held->event][v];
-        double by = event_value_is_listed(kind->name, (uint32_t)v) ? 1
-                    : kind->by_time >> v & 1                       ? scale->by_time
-                                                                   : scale->by_work;
+        double by = kind->by_time >> v & 1 ? scale->by_time : scale->by_work;
         double value = (double)share->values[v] * by + *rest;
 
         sample.values[v] = value > 0 ? (uint64_t)value : 0;
@@ -418,18 +417,17 @@ void event_samples_forget(struct events *events, const struct target *target)
 }
 
 /* Add the counts of a target to the summary. Set the totals that the target's samples add up to. */
-static void add_summary(const struct events *events, const struct target *target, int event,
-                        struct event_summary *summary, struct event_histogram *histograms,
-                        struct event_tally *tallies, struct segment *segment)
+static void add_summary(const struct target *target, int event, struct event_summary *summary,
+                        struct event_histogram *histograms, struct event_tally *tallies,
+                        struct segment *segment)
 {
-    const char *kind = events->options->events[event].kind->name;
     uint64_t totals[EVENT_VALUES];
 
     for (int v = 0; v < EVENT_VALUES; v++)
         totals[v] = summary->sums[v];
     event_totals_add_summary(target->probes, event, summary, histograms, tallies);
     for (int v = 0; v < EVENT_VALUES; v++)
-        totals[v] = event_value_is_listed(kind, (uint32_t)v) ? 0 : summary->sums[v] - totals[v];
+        totals[v] = summary->sums[v] - totals[v];
     recording_put_values(segment->writer, summary->event, symbolizer_target(target->symbolizer),
                          totals);
 }
@@ -461,7 +459,7 @@ static int put_summary(struct events *events, int event, struct segment *segment
         struct error ignored;
 
         if (event_probes_refused(target->probes, event, &ignored) == 0)
-            add_summary(events, target, event, &summary, histograms, tallies, segment);
+            add_summary(target, event, &summary, histograms, tallies, segment);
     }
     result = recording_put_summary(segment->writer, segment->profile, &summary, error);
     free(histograms);

@@ -11,7 +11,6 @@ import nodes
 from beamflame import DONE
 
 EVENTS = ("gc", "alloc", "sched", "msg")
-LISTED = {("sched", "long")}  # single slices, which are not scaled
 EDGE = 3e8  # ns: probes are attached one by one before the start, and detached after the end
 
 
@@ -49,7 +48,7 @@ class Totals(unittest.TestCase):
         events = stats["events"]
         self.assertEqual(stats["samples"], sum(event["samples"] for event in events.values()))
         return {(event, value): of["sum"] for event in EVENTS
-                for value, of in events[event]["values"].items() if (event, value) not in LISTED}
+                for value, of in events[event]["values"].items()}
 
     def check(self, sums, totals, targets=1):
         """Each VM's sum may be one less, by rounding. What no sample has can't be shown, of one VM

@@ -225,6 +225,8 @@ static inline struct sample full_sample(const struct full_profile *full, event_i
         sample.values[i] = full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 10000000 + i);
     if (event_is_sched(full->profile, event) && number % 2 == 0)
         sample.values[SCHED_LONG] = 0;
+    else if (event_is_sched(full->profile, event))
+        sample.slice = full_number(full, FULL_HUGE_VALUES, (uint64_t)number);
     for (int i = 0; sample.process && i < METRICS; i++)
         metrics_set(&sample.metrics, (enum metric)i,
                     full_number(full, FULL_HUGE_VALUES, (uint64_t)number * 10 + (uint64_t)i));

@@ -46,7 +46,7 @@ static void add(struct long_schedules *slices, uint64_t time, uint64_t ns, proce
                 thread_id thread, stack_id stack, enum process_status status)
 {
     long_schedules_add(slices, &(struct sample){.time = time,
-                                                .values = {[SCHED_LONG] = ns},
+                                                .slice = ns,
                                                 .stack = stack,
                                                 .process = process,
                                                 .thread = thread,

@@ -85,6 +85,8 @@ static inline void assert_same_sample(const struct sample *a, const struct sampl
     assert_int_equal(a->process, b->process);
     assert_int_equal(a->thread, b->thread);
     assert_int_equal(a->detail, b->detail);
+    assert_int_equal(a->trace_span, b->trace_span);
+    assert_int_equal(a->slice, b->slice);
     assert_int_equal(a->cpu, b->cpu);
     assert_int_equal(a->status, b->status);
     assert_int_equal(a->activity, b->activity);

@@ -133,6 +133,7 @@ static int json_lines_sample(void *state, const struct sample *sample, struct er
     if (sample->microstate)
         json_text(&json, "microstate", microstate_name(sample->microstate));
     json_trace_span(&json, profile, sample->trace_span);
+    json_number_if(&json, "slice_ns", sample->slice);
     if (sample->is_part)
         json_bool(&json, "same_hit", true);
     put_flags(&json, sample->flags);

@@ -46,7 +46,7 @@ static struct long_schedule *open_on(struct long_schedules *slices, thread_id th
 void long_schedules_add(struct long_schedules *slices, const struct sample *sample)
 {
     struct long_schedule *slice = open_on(slices, sample->thread);
-    uint64_t ns = sample->values[SCHED_LONG], start = sample->time - ns;
+    uint64_t ns = sample->slice, start = sample->time - ns;
 
     if (!sample->process)
         return;

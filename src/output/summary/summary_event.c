@@ -107,7 +107,7 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     frame_id place;
 
     event->samples += !is_of_hit;
-    if (event->is_sched && sample->values[SCHED_LONG])
+    if (event->is_sched && sample->slice)
         long_schedules_add(&event->slices, sample);
     else if (event->is_sched)
         run_queues_add(&event->queues, profile, sample, is_of_hit);

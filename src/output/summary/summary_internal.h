@@ -40,7 +40,7 @@ struct long_schedules {
 
 void long_schedules_free(struct long_schedules *slices);
 
-/* Add a sample whose value SCHED_LONG is not 0. */
+/* Add a sample of a long slice. */
 void long_schedules_add(struct long_schedules *slices, const struct sample *sample);
 
 /* Finish the slices whose end was not seen. */
