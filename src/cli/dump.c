@@ -110,15 +110,20 @@ static int select_processes(struct dump *dump, const struct selection_options *o
     const struct view_options by_name = {.grouping = {{GROUP_NAME}}};
     struct view *view = view_new(dump->profile, &by_name);
     struct selection *selection = selection_new(options, dump->profile, view, 0);
+    struct buffer unmatched = {0};
     size_t had = dump->count;
 
     selection_keep_processes(selection, dump);
     selection_log(selection, "processes");
     selection_free(selection);
     view_free(view);
-    return had && !dump->count
-               ? suggestion_nothing_selected(options, dump->profile, had, "processes", error)
-               : 0;
+    if (had && !dump->count)
+        return suggestion_nothing_selected(options, dump->profile, had, "processes", error);
+    suggestion_find_names(options, dump->profile, &unmatched);
+    if (unmatched.size)
+        message_warning("%.*s", (int)unmatched.size, unmatched.data);
+    buffer_free(&unmatched);
+    return 0;
 }
 
 static int dump(struct vm *vm, const struct dump_options *options, struct error *error)

@@ -241,6 +241,8 @@ int render(int fd, const char *name, const struct output_options *options)
     if (result)
         return message_error(&error);
     file_broker_complete();
+    if (written.unmatched[0])
+        message_warning("%s", written.unmatched);
     if (!options->quiet)
         say_what_was_written(options, &written);
     result = say_what_is_empty(&written);

@@ -414,7 +414,11 @@ static void take_result(const struct recording *recording, const struct outputs 
         .empty = xcalloc(outputs->request_count, sizeof(struct output_empty)),
     };
     struct number_text total = {0};
+    struct buffer unmatched = {0};
 
+    suggestion_find_names(&outputs->settings->selection, outputs->source.profile, &unmatched);
+    buffer_byte(&unmatched, '\0');
+    result.unmatched = (char *)unmatched.data;
     if (!outputs->left_out)
         total = output_source_total(&outputs->source);
     for (size_t i = 0; i < outputs->count; i++)
@@ -433,6 +437,7 @@ void output_result_free(struct output_result *result)
         free(result->paths[i]);
     free(result->paths);
     free(result->empty);
+    free(result->unmatched);
 }
 
 static struct view *new_view(const struct profile *profile, const struct output_settings *settings)

@@ -151,6 +151,7 @@ struct output_result {
     size_t path_count;
     struct output_empty *empty;
     size_t empty_count;
+    char *unmatched; /* what suggestion_find_names() says; "" if all names were found */
 };
 void output_result_free(struct output_result *result);
 

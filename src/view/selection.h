@@ -111,9 +111,9 @@ void selection_keep_processes(struct selection *selection, struct dump *dump);
 /* Suggests the names of nodes and processes for those that a selection names and a profile does not
  * have. */
 
-/* Append "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
- * question if no name is like it, and "; no node is 'sho', the nodes are: shop@web-1 (4711)". No
- * NUL is appended. */
+/* Append "no process is 'Shop.Stok', did you mean 'Shop.Stock'?" for each such name, without the
+ * question if no name is like it, and "no node is 'sho', the nodes are: shop@web-1 (4711)", with
+ * "; " between them. No NUL is appended. */
 void suggestion_find_names(const struct selection_options *options, const struct profile *profile,
                            struct buffer *text);
 

@@ -5,6 +5,12 @@
 
 #include "util/nearest_word.h"
 
+static void separate(struct buffer *text)
+{
+    if (text->size)
+        buffer_text(text, "; ");
+}
+
 static void suggest(const struct profile *profile, const char *who, struct buffer *text)
 {
     struct nearest_word nearest = nearest_word_begin(who);
@@ -26,7 +32,8 @@ static void suggest(const struct profile *profile, const char *who, struct buffe
             return;
         nearest_word_consider(&nearest, name);
     }
-    buffer_format(text, "; no process is '%s'", who);
+    separate(text);
+    buffer_format(text, "no process is '%s'", who);
     if (nearest.word)
         buffer_format(text, ", did you mean '%s'?", nearest.word);
 }
@@ -39,7 +46,8 @@ static void suggest_node(const struct profile *profile, const char *who, struct 
     for (target_id id = 1; id <= count; id++)
         if (selection_is_node(profile, id, who))
             return;
-    buffer_format(text, "; no node is '%s', the nodes are: ", who);
+    separate(text);
+    buffer_format(text, "no node is '%s', the nodes are: ", who);
     for (target_id id = 1; id <= count; id++, before = ", ") {
         const struct target_entry *target = profile_get_target(profile, id);
 
@@ -68,8 +76,8 @@ int suggestion_nothing_selected(const struct selection_options *options,
     struct buffer text = {0};
 
     suggestion_find_names(options, profile, &text);
-    error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%.*s", count,
-              what, (int)text.size, text.size ? text.data : "");
+    error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%s%.*s", count,
+              what, text.size ? "; " : "", (int)text.size, text.size ? text.data : "");
     buffer_free(&text);
     return -1;
 }

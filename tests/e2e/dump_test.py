@@ -161,6 +161,8 @@ class Dump:
             suspended = dump(node, "--status", "suspended", "-I", "^crowd:wait/1$")
             kernel = dump(node, "--descendants-of", "kernel_sup", "-X", "gen_server:loop")
             none = beamflame.run("dump", "-p", node.pid, "--process", "nobody")
+            some = beamflame.run("dump", "-p", node.pid, "--process", "nobody", "--process",
+                                 "queued", "--json")
         self.assertEqual([p["name"] for p in queued["processes"]], ["queued"])
         self.assertAlmostEqual(queued["left_out"], node.ready["processes"], delta=10)
         self.assertEqual(len(suspended["processes"]), CROWD // 20)
@@ -170,6 +172,8 @@ class Dump:
         self.assertEqual(none.returncode, beamflame.NO_SAMPLES)
         self.assertIn("none of the", none.stderr)
         self.assertEqual(none.stdout, "")
+        self.assertIn("no process is 'nobody'", some.stderr)
+        self.assertEqual(json.loads(some.stdout)["processes"][0]["name"], "queued")
 
     def test_no_process_is_torn_in_a_storm_of_messages(self):
         """In a storm of messages no process in the dump is torn: stacks are complete, and all

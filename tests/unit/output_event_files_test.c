@@ -103,6 +103,32 @@ static void test_samples_that_count_0_make_no_graph(void **state)
     assert_directory_is_empty();
 }
 
+/* One of two names is of a process: the output is written, and the result has the other one. */
+static void test_result_has_names_that_nothing_has(void **state)
+{
+    const struct output_request request = {.path = in_directory("x.svg")};
+    struct output_settings settings = {.value = NULL};
+    struct small_profile small;
+    struct recording *recording;
+    struct output_result result;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_int_equal(selection_add_process(&settings.selection.processes, "cart", &error), 0);
+    assert_int_equal(selection_add_process(&settings.selection.processes, "cars", &error), 0);
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_int_equal(output_write(recording, &settings, &request, 1, &result, &error), 0);
+    assert_int_equal(result.path_count, 1);
+    assert_string_equal(result.unmatched, "no process is 'cars', did you mean 'cart'?");
+    assert_int_equal(unlink(result.paths[0]), 0);
+    output_result_free(&result);
+    recording_close(recording);
+    selection_options_free(&settings.selection);
+    profile_free(small.profile);
+    assert_directory_is_empty();
+}
+
 /* Write the counts of an event without samples. Return the summary. */
 static char *summary_of_counted(const struct event_summary *counted, enum error_code code)
 {
@@ -254,6 +280,7 @@ int main(void)
         cmocka_unit_test(test_selected_event_keeps_the_name_of_its_output),
         cmocka_unit_test(test_unknown_events_and_values_are_refused),
         cmocka_unit_test(test_samples_that_count_0_make_no_graph),
+        cmocka_unit_test(test_result_has_names_that_nothing_has),
         cmocka_unit_test(test_counts_without_samples_are_in_the_summary),
         cmocka_unit_test(test_several_events_are_refused_for_one_file),
         cmocka_unit_test(test_event_goes_before_the_suffix_of_a_path),

@@ -324,12 +324,12 @@ static void test_similar_names_are_suggested(void **state)
     assert_suggested(small.profile, "Elixir.Shop.Stock", "");
     assert_suggested(small.profile, "shop_sup", "");
     assert_suggested(small.profile, "Shop.Stok",
-                     "; no process is 'Shop.Stok', did you mean 'Shop.Stock'?");
+                     "no process is 'Shop.Stok', did you mean 'Shop.Stock'?");
     assert_suggested(small.profile, "shop_supp",
-                     "; no process is 'shop_supp', did you mean 'shop_sup'?");
+                     "no process is 'shop_supp', did you mean 'shop_sup'?");
     assert_suggested(small.profile, "WAREHOUSE",
-                     "; no process is 'WAREHOUSE', did you mean 'warehouse of the shop'?");
-    assert_suggested(small.profile, "rabbit_channel", "; no process is 'rabbit_channel'");
+                     "no process is 'WAREHOUSE', did you mean 'warehouse of the shop'?");
+    assert_suggested(small.profile, "rabbit_channel", "no process is 'rabbit_channel'");
     profile_free(small.profile);
 }
 
