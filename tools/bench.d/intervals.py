@@ -129,8 +129,8 @@ def logged(node, out, seconds):
 
 def tally(runs, event, value, name):
     """Return the number of recordings with too few windows, and of each other one: the error and
-    half of the interval as parts of the truth, the share of time covered, and whether the interval
-    holds the truth. The beginning and end of the recording are known to EDGE_NS."""
+    half of the interval as parts of the truth, and whether the interval holds the truth. The
+    beginning and end of the recording are known to EDGE_NS."""
     unknown, told = 0, []
     for log, events in runs:
         start, end, counted = events[event]
@@ -142,9 +142,14 @@ def tally(runs, event, value, name):
         elif truth > 0:
             half = ERRORS_OF_95_PERCENT * found["standard_error"]
             told.append((found["sum"] / truth - 1, half / truth,
-                         counted["covered_ms"] / counted["span_ms"],
                          least <= found["sum"] + half and found["sum"] - half <= most))
     return unknown, told
+
+
+def covered(runs, event):
+    """Return the share of time in windows, in %, of the median recording."""
+    return statistics.median(100 * events[event]["covered_ms"] / events[event]["span_ms"]
+                             for _, events in runs)
 
 
 def ordinary(release, options):
@@ -154,17 +159,20 @@ def ordinary(release, options):
         with nodes.Node(release, "ordinary", f"what={what}") as node, folder() as out:
             time.sleep(1)
             runs = [logged(node, out, options.recording) for _ in range(options.recordings)]
+        for event in EVENTS.split(","):
+            yield Figure(f"{what}, {event}: covered, %", covered(runs, event), "{:.2f}")
         for event, value, name in ORDINARY_TRUTHS:
             if what in SILENT.get(event, ()):
                 continue
             unknown, told = tally(runs, event, value, name)
+            yield Figure(f"{what}, {event} {value}: interval unknown, of {len(runs)}", unknown,
+                         "{:.0f}")
             if not told:
                 continue
             held = [holds for *_, holds in told]
             held_of[event, value] += held
-            off, half, covered = (statistics.median(column) for column in list(zip(*told))[:3])
-            yield Figure(f"{what}, {event} {value}: covered {100 * covered:.1f} %, off by "
-                         f"{100 * off:+.0f} %, ± {100 * half:.0f} % (medians), {unknown} unknown, "
+            off, half = (100 * statistics.median(column) for column in list(zip(*told))[:2])
+            yield Figure(f"{what}, {event} {value}: off by {off:+.0f} %, ± {half:.0f} % (medians), "
                          "held, %", 100 * sum(held) / len(held), "{:.0f}")
     for (event, value), held in held_of.items():
         yield Figure(f"all ordinary loads, {event} {value}: intervals that hold it, %",
