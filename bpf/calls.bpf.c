@@ -17,6 +17,9 @@ const volatile __u32 process_id;
  * return addresses may be in different code at different times. */
 __u32 code;
 
+/* The weight of a call now. */
+__u64 weight = WIRE_CALL_WEIGHT;
+
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, WIRE_CALL_SITES);
@@ -35,7 +38,7 @@ struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
     __uint(max_entries, WIRE_CALL_ENTRIES);
     __type(key, struct wire_call_key);
-    __type(value, __u64);
+    __type(value, struct wire_call_row);
 } callers SEC(".maps"), processes SEC(".maps");
 
 static __always_inline bool is_still_there(const struct wire_call_site *site, __u64 entry)
@@ -47,18 +50,19 @@ static __always_inline bool is_still_there(const struct wire_call_site *site, __
 }
 
 /* Count a call. Return false if the map is full. The kernel handles a breakpoint of user code with
- * interrupts off, so nothing else changes this CPU's count. Two CPUs may add the key at once. */
+ * interrupts off, so nothing else changes this CPU's row. Two CPUs may add the key at once. */
 static __always_inline bool count_in(void *map, const struct wire_call_key *key)
 {
-    __u64 none = 0, *count = bpf_map_lookup_elem(map, key);
+    struct wire_call_row none = {}, *row = bpf_map_lookup_elem(map, key);
 
-    if (!count) {
+    if (!row) {
         bpf_map_update_elem(map, key, &none, BPF_NOEXIST);
-        count = bpf_map_lookup_elem(map, key);
+        row = bpf_map_lookup_elem(map, key);
     }
-    if (!count)
+    if (!row)
         return false;
-    *count += 1;
+    row->calls++;
+    row->weight += weight;
     return true;
 }
 
@@ -85,6 +89,7 @@ int count_call(struct bpf_perf_event_data *context)
         return 0;
     }
     sums->calls++;
+    sums->weight += weight;
     caller.function = by.function = function;
     caller.code = code;
     if (bpf_probe_read_user(&caller.who, sizeof(caller.who), (void *)top))

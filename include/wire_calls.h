@@ -17,6 +17,7 @@ enum wire_calls_limits {
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,
+    WIRE_CALL_WEIGHT = 1 << 10, /* the weight of a call that stands for itself */
 };
 
 /* The entry of a function, found by its address. The VM has the function's name just before the
@@ -30,12 +31,19 @@ struct wire_call_site {
 /* Counts of each function, by its number. */
 struct wire_call_counts {
     __u64 calls;
+    __u64 weight;          /* of the calls */
     __u64 strangers;       /* hits of other code: not calls of the function */
     __u64 without_caller;  /* calls that have no entry in the map of callers: it is full */
     __u64 without_process; /* the same for processes */
 };
 
-/* The keys of both maps. Their values are numbers of calls. */
+/* The values of both maps. Where breakpoints are set in windows, a call stands for several. */
+struct wire_call_row {
+    __u64 calls;
+    __u64 weight; /* of the calls, in parts of WIRE_CALL_WEIGHT */
+};
+
+/* The keys of both maps. */
 struct wire_call_key {
     __u32 function;
     __u32 code; /* callers: the number of the code map when the call was made; processes: 0 */

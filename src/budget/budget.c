@@ -416,6 +416,13 @@ bool budget_is_continuous(const struct budget *budget, unsigned number)
     return (group->state == OPEN || group->state == CLOSING) && group->continuous;
 }
 
+double budget_window_scale(const struct budget *budget, unsigned number)
+{
+    const struct budget_group *group = &budget->groups[number];
+
+    return group->continuous ? 1 : group->length / group->window;
+}
+
 double budget_stacks(const struct budget *budget, unsigned number, double stack_ns, double most)
 {
     const struct budget_group *group = &budget->groups[number];

@@ -57,6 +57,10 @@ enum budget_order {
 enum budget_order budget_order(struct budget *budget, unsigned group, uint64_t now,
                                uint64_t *until);
 
+/* The scale that the window which opens next is planned to have: its stratum by its length; 1 if
+ * the group is to stay open. A window that is cut has a smaller one. */
+double budget_window_scale(const struct budget *budget, unsigned group);
+
 /* Report that hits count since `now`. Attaching took `took_ns`, and `cost_ns` of CPU time. */
 void budget_opened(struct budget *budget, unsigned group, uint64_t now, uint64_t took_ns,
                    double cost_ns);

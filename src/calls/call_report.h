@@ -7,12 +7,15 @@
 
 #include "calls/call_functions.h"
 #include "calls/call_names.h"
+#include "calls/call_windows.h"
 #include "capture/call_counter.h"
 
 /* A caller, or a process, of a function. */
 struct counted_row {
     struct call_named who;
-    uint64_t calls;
+    uint64_t weight; /* of the calls that were seen (struct wire_call_row) */
+    uint64_t seen;
+    uint64_t calls; /* those that were seen stand for */
 };
 
 struct counted_rows {
@@ -25,7 +28,8 @@ struct counted_rows {
 /* The calls of the rows and the lost ones are all calls. */
 struct call_function_report {
     const char *symbol;
-    uint64_t calls;
+    uint64_t calls, seen;
+    double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
     struct counted_rows callers, processes;
 };
 
@@ -34,10 +38,15 @@ struct call_report {
     size_t count;
 };
 
-/* Make the report of a counter that has been stopped. Names are borrowed. */
+/* Make the report of windows that have ended. Names are borrowed. */
 void call_report_make(const struct call_functions *functions, const struct call_counter *counter,
-                      const struct call_names *names, struct call_report *report);
+                      const struct call_windows *windows, const struct call_names *names,
+                      struct call_report *report);
 void call_report_free(struct call_report *report);
 
 /* Sort rows, and merge those with equal names. */
 void call_report_merge(struct counted_rows *rows);
+
+/* Divide the calls of a function among merged rows by their weight. `weight` is that of all calls,
+ * also of those without a row, which get the rest. */
+void call_report_divide(struct counted_rows *rows, uint64_t calls, uint64_t weight);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "calls/call_windows.h"
+#include "capture/governor.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -14,12 +16,8 @@
 
 enum {
     STEP_NS = 50000000,    /* between two looks at the VM's code */
-    COST_NS = 250000000,   /* over which the cost is compared with the budget */
     NAMES_NS = 1000000000, /* between two looks at processes: some end soon */
 };
-
-/* The cost on a node that does nearly nothing is compared with this share of a CPU. */
-static const double IDLE_SHARE = 0.1;
 
 struct call_watch {
     struct vm *vm;
@@ -28,13 +26,15 @@ struct call_watch {
     struct call_functions functions;
     struct call_names *names;
     struct call_counter *counter;
+    struct call_windows *windows;
     struct call_entry armed[WIRE_CALL_FUNCTIONS];
     size_t armed_count;
     uint32_t code_number; /* wire_call_key.code */
     uint64_t epoch;       /* of the code map when entries were armed */
-    uint64_t began, ended;
-    uint64_t looked;              /* at the VM's code, the last time */
-    uint64_t cpu_began, cpu_last; /* CPU time of the VM, ns: at the start, when last read */
+    uint64_t began;
+    uint64_t looked;    /* at the VM's code, the last time */
+    uint64_t named;     /* processes, the last time */
+    uint64_t cpu_began; /* CPU time of the VM at the start, ns */
     struct call_facts facts;
 };
 
@@ -60,6 +60,7 @@ void call_watch_free(struct call_watch *watch)
 {
     if (!watch)
         return;
+    call_windows_free(watch->windows);
     call_counter_free(watch->counter);
     call_names_free(watch->names);
     call_functions_free(&watch->functions);
@@ -149,7 +150,7 @@ static int arm_entries(struct call_watch *watch, struct error *error)
     return 0;
 }
 
-int call_watch_start(struct call_watch *watch, struct error *error)
+int call_watch_start(struct call_watch *watch, double budget, struct error *error)
 {
     watch->counter = call_counter_new(watch->vm, error);
     if (!watch->counter || arm_entries(watch, error))
@@ -158,22 +159,26 @@ int call_watch_start(struct call_watch *watch, struct error *error)
         return error_set(error, ERROR_UNSUPPORTED,
                          "the entry of %s can't be found: the VM has no name before it",
                          watch->functions.of[0].symbol);
-    watch->began = watch->looked = clock_ns(CLOCK_MONOTONIC);
+    watch->began = watch->looked = watch->named = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(watch->vm->pid, &watch->cpu_began);
+    watch->windows = call_windows_new(watch->vm, watch->counter, budget, watch->began);
+    governor_take_precedence();
     return 0;
 }
 
 /* ---- names ---- */
 
-static void see_caller(void *context, const struct wire_call_key *key, uint64_t calls)
+static void see_caller(void *context, const struct wire_call_key *key,
+                       const struct wire_call_row *row)
 {
-    (void)calls;
+    (void)row;
     call_names_see_caller(context, key);
 }
 
-static void see_process(void *context, const struct wire_call_key *key, uint64_t calls)
+static void see_process(void *context, const struct wire_call_key *key,
+                        const struct wire_call_row *row)
 {
-    (void)calls;
+    (void)row;
     call_names_see_process(context, key);
 }
 
@@ -220,38 +225,9 @@ static int follow_code(struct call_watch *watch, uint64_t now, struct error *err
     return follow_change(watch, looked, error);
 }
 
-/* The CPU time of hits and of the VM up to a moment. */
-struct cost_mark {
-    uint64_t time, cpu, hits;
-};
-
-static struct cost_mark mark_cost(struct call_watch *watch)
+/* Look at the VM and its code. Return false when counting ends. */
+static bool follow(struct call_watch *watch, uint64_t now)
 {
-    process_cpu_time(watch->vm->pid, &watch->cpu_last); /* stays if the VM has ended */
-    return (struct cost_mark){.time = clock_ns(CLOCK_MONOTONIC),
-                              .cpu = watch->cpu_last,
-                              .hits = call_counter_hits(watch->counter)};
-}
-
-static double cost_between(const struct call_watch *watch, const struct cost_mark *from,
-                           const struct cost_mark *to)
-{
-    double cost = (double)(to->hits - from->hits) * call_counter_hit_ns(watch->counter);
-    double used = (double)(to->cpu - from->cpu);
-    double idle = IDLE_SHARE * (double)(to->time - from->time);
-
-    return cost / (used > idle ? used : idle);
-}
-
-static bool is_due(uint64_t now, uint64_t since, uint64_t interval)
-{
-    return now - since >= interval;
-}
-
-/* Return false when counting ends. */
-static bool step(struct call_watch *watch, double budget, struct cost_mark *cost, uint64_t *named)
-{
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct error *error = &watch->facts.error;
 
     if (!process_is(watch->vm->pid, &watch->vm->identity)) {
@@ -262,64 +238,65 @@ static bool step(struct call_watch *watch, double budget, struct cost_mark *cost
         watch->facts.end = CALL_END_ERROR;
         return false;
     }
-    if (is_due(now, *named, NAMES_NS)) {
+    if (now - watch->named >= NAMES_NS) {
         see_processes(watch);
-        *named = now;
-    }
-    if (is_due(now, cost->time, COST_NS)) {
-        struct cost_mark mark = mark_cost(watch);
-
-        if (budget < 1 && cost_between(watch, cost, &mark) > budget) {
-            watch->facts.end = CALL_END_BUDGET;
-            return false;
-        }
-        *cost = mark;
+        watch->named = now;
     }
     return true;
 }
 
-static void finish(struct call_watch *watch, const struct cost_mark *from)
+static void finish(struct call_watch *watch)
 {
-    struct cost_mark to;
+    struct call_facts *facts = &watch->facts;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = watch->cpu_began;
 
-    watch->ended = clock_ns(CLOCK_MONOTONIC);
-    call_counter_stop(watch->counter);
-    to = mark_cost(watch);
+    call_windows_end(watch->windows, now);
+    process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
     see_callers(watch);
     see_processes(watch);
-    watch->facts.seconds = (double)(watch->ended - watch->began) / SECOND_NS;
-    watch->facts.hit_ns = call_counter_hit_ns(watch->counter);
-    watch->facts.hits = to.hits;
-    watch->facts.share = to.cpu > from->cpu ? cost_between(watch, from, &to) : 0;
-    if (watch->facts.share > 1)
-        watch->facts.share = 1;
-    watch->facts.missing_threads = call_counter_missing_threads(watch->counter);
+    facts->seconds = (double)(now - watch->began) / SECOND_NS;
+    facts->hit_ns = call_counter_hit_ns(watch->counter);
+    facts->hits = call_counter_hits(watch->counter);
+    if (cpu > watch->cpu_began)
+        facts->share = (double)facts->hits * facts->hit_ns / (double)(cpu - watch->cpu_began);
+    if (facts->share > 1)
+        facts->share = 1;
+    facts->is_scaled = call_windows_scale(watch->windows);
+    facts->windows = call_windows_count(watch->windows);
+    facts->covered = call_windows_covered(watch->windows);
+    facts->missing_threads = call_counter_missing_threads(watch->counter);
 }
 
-void call_watch_run(struct call_watch *watch, double seconds, double budget,
-                    struct call_facts *facts)
+static void sleep_until(uint64_t until)
 {
-    const struct timespec pause = {.tv_nsec = STEP_NS};
+    struct timespec time = {.tv_sec = (time_t)(until / SECOND_NS),
+                            .tv_nsec = (long)(until % SECOND_NS)};
+
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL); /* a signal ends it */
+}
+
+void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), next_look = now, until;
     uint64_t end = seconds > 0 ? watch->began + (uint64_t)(seconds * SECOND_NS) : UINT64_MAX;
-    const struct cost_mark start = {.time = watch->began, .cpu = watch->cpu_began};
-    struct cost_mark cost = start;
-    uint64_t named = watch->began;
 
-    while (!stop_requested && step(watch, budget, &cost, &named)) {
-        uint64_t now = clock_ns(CLOCK_MONOTONIC);
-        struct timespec rest = pause;
-
-        if (now >= end)
-            break;
-        if (end - now < STEP_NS)
-            rest.tv_nsec = (long)(end - now);
-        nanosleep(&rest, NULL);
+    while (!stop_requested && now < end) {
+        if (now >= next_look) {
+            if (!follow(watch, now))
+                break;
+            next_look = now + STEP_NS;
+        }
+        until = call_windows_step(watch->windows, clock_ns(CLOCK_MONOTONIC));
+        if (until > next_look)
+            until = next_look;
+        sleep_until(until < end ? until : end);
+        now = clock_ns(CLOCK_MONOTONIC);
     }
-    finish(watch, &start);
+    finish(watch);
     *facts = watch->facts;
 }
 
 void call_watch_report(const struct call_watch *watch, struct call_report *report)
 {
-    call_report_make(&watch->functions, watch->counter, watch->names, report);
+    call_report_make(&watch->functions, watch->counter, watch->windows, watch->names, report);
 }

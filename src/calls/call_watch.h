@@ -21,16 +21,17 @@ struct call_watch *call_watch_new(struct vm *vm, const struct call_name *names, 
                                   struct error *error);
 void call_watch_free(struct call_watch *watch);
 
-/* Try breakpoints on this program, and set them in the VM: calls count from now on. */
-int call_watch_start(struct call_watch *watch, struct error *error);
+/* Try breakpoints on this program, and set them in the VM: calls count from now on. `budget` is the
+ * share of the VM's CPU time that hits may cost; 1: no limit. Calls count in windows if all of them
+ * cost more. */
+int call_watch_start(struct call_watch *watch, double budget, struct error *error);
 
 const struct call_functions *call_watch_functions(const struct call_watch *watch);
 
 enum call_end {
-    CALL_END_TIME,   /* the time has ended, or a signal came */
-    CALL_END_VM,     /* the VM has ended */
-    CALL_END_BUDGET, /* hits have cost more than the budget */
-    CALL_END_ERROR,  /* breakpoints could not be set in code that was loaded since */
+    CALL_END_TIME,  /* the time has ended, or a signal came */
+    CALL_END_VM,    /* the VM has ended */
+    CALL_END_ERROR, /* breakpoints could not be set in code that was loaded since */
 };
 
 struct call_facts {
@@ -39,7 +40,10 @@ struct call_facts {
     double seconds;
     double hit_ns; /* of CPU time that a hit costs */
     uint64_t hits;
-    double share;             /* of the CPU time of the VM that hits cost, at most 1 */
+    double share;   /* of the CPU time of the VM that hits cost, at most 1 */
+    bool is_scaled; /* calls were counted in windows only, for a part of the time */
+    uint64_t windows;
+    double covered;           /* the share of time in windows */
     uint32_t reloads;         /* changes of the VM's code for which breakpoints were set again */
     double blind_seconds;     /* after a change, calls of new code were not counted for this time at
                                * most */
@@ -47,10 +51,8 @@ struct call_facts {
     uint32_t missing_threads; /* schedulers that were not found */
 };
 
-/* Count for `seconds`, 0: until a signal. `budget` is the share of the VM's CPU time that hits may
- * cost in each quarter of a second; 1: no limit. */
-void call_watch_run(struct call_watch *watch, double seconds, double budget,
-                    struct call_facts *facts);
+/* Count for `seconds`, 0: until a signal. */
+void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts);
 
 /* After run(). Borrows names from `watch`. */
 void call_watch_report(const struct call_watch *watch, struct call_report *report);

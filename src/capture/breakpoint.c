@@ -52,8 +52,7 @@ int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error
 
     if (fd < 0)
         return errno == ESRCH ? 0 : refused(errno, error);
-    if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, breakpoint->program) ||
-        ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)) {
+    if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, breakpoint->program)) {
         code = errno;
         close(fd);
         return refused(code, error);
@@ -64,10 +63,20 @@ int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error
     return 0;
 }
 
-void breakpoint_stop(struct breakpoint *breakpoint)
+static void change(const struct breakpoint *breakpoint, unsigned long request)
 {
     for (size_t i = 0; i < breakpoint->count; i++)
-        ioctl(breakpoint->threads[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+        ioctl(breakpoint->threads[i].fd, request, 0);
+}
+
+void breakpoint_start(const struct breakpoint *breakpoint)
+{
+    change(breakpoint, PERF_EVENT_IOC_ENABLE);
+}
+
+void breakpoint_stop(const struct breakpoint *breakpoint)
+{
+    change(breakpoint, PERF_EVENT_IOC_DISABLE);
 }
 
 uint64_t breakpoint_hits(const struct breakpoint *breakpoint)

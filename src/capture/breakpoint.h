@@ -25,13 +25,14 @@ struct breakpoint {
     size_t count, room;
 };
 
-/* Set it in one more thread. Return 0, also if the thread has ended, or -1 with error:
+/* Set it in one more thread, disabled. Return 0, also if the thread has ended, or -1 with error:
  * ERROR_UNSUPPORTED if this machine has none, or if other programs use all that the thread can
  * have. */
 int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error);
 
-/* Disable it in all threads: no hits from now on. */
-void breakpoint_stop(struct breakpoint *breakpoint);
+/* Enable it in all threads, and disable it: hits count from now on, and no longer. */
+void breakpoint_start(const struct breakpoint *breakpoint);
+void breakpoint_stop(const struct breakpoint *breakpoint);
 
 /* The hits in all threads. */
 uint64_t breakpoint_hits(const struct breakpoint *breakpoint);

@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ struct call_counter {
     struct armed_entry entries[WIRE_CALL_SITES];
     size_t entry_count;
     uint64_t hits[WIRE_CALL_COUNTS]; /* of breakpoints that are removed, by function */
+    bool is_open;                    /* calls count now */
 };
 
 /* ---- maps ---- */
@@ -49,21 +51,23 @@ static int map_of(const struct call_counter *counter, enum call_map map)
 void call_counter_each(const struct call_counter *counter, enum call_map map,
                        call_counter_visit visit, void *context)
 {
-    uint64_t *values = xcalloc((size_t)counter->cpus, sizeof(*values));
+    struct wire_call_row *values = xcalloc((size_t)counter->cpus, sizeof(*values));
     struct wire_call_key key, next;
     bool is_first = true;
 
     while (!bpf_map_get_next_key(map_of(counter, map), is_first ? NULL : &key, &next)) {
-        uint64_t sum = 0;
+        struct wire_call_row sum = {0};
 
         is_first = false;
         key = next;
         if (key.function >= WIRE_CALL_FUNCTIONS ||
             bpf_map_lookup_elem(map_of(counter, map), &key, values))
             continue;
-        for (int i = 0; i < counter->cpus; i++)
-            sum += values[i];
-        visit(context, &key, sum);
+        for (int i = 0; i < counter->cpus; i++) {
+            sum.calls += values[i].calls;
+            sum.weight += values[i].weight;
+        }
+        visit(context, &key, &sum);
     }
     free(values);
 }
@@ -75,6 +79,7 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
     if (!bpf_map_lookup_elem(bpf_map__fd(counter->skeleton->maps.counts), &function, values)) {
         for (int i = 0; i < counter->cpus; i++) {
             sum.calls += values[i].calls;
+            sum.weight += values[i].weight;
             sum.strangers += values[i].strangers;
             sum.without_caller += values[i].without_caller;
             sum.without_process += values[i].without_process;
@@ -115,6 +120,12 @@ uint64_t call_counter_hits(const struct call_counter *counter)
     return sum;
 }
 
+void call_counter_calls(const struct call_counter *counter, uint64_t calls[WIRE_CALL_FUNCTIONS])
+{
+    for (uint32_t function = 0; function < WIRE_CALL_FUNCTIONS; function++)
+        calls[function] = counts_of(counter, function).calls;
+}
+
 void call_counter_set_code(struct call_counter *counter, uint32_t code)
 {
     counter->skeleton->bss->code = code;
@@ -128,6 +139,8 @@ static int set_in_threads(const struct call_counter *counter, struct breakpoint 
     for (size_t i = 0; i < counter->tid_count; i++)
         if (breakpoint_set(breakpoint, counter->tids[i], error))
             return -1;
+    if (counter->is_open)
+        breakpoint_start(breakpoint);
     return 0;
 }
 
@@ -167,8 +180,22 @@ void call_counter_disarm(struct call_counter *counter, uint64_t entry)
     }
 }
 
-void call_counter_stop(struct call_counter *counter)
+static void start_all(const struct call_counter *counter)
 {
+    for (size_t i = 0; i < counter->entry_count; i++)
+        breakpoint_start(&counter->entries[i].breakpoint);
+}
+
+void call_counter_open(struct call_counter *counter, double weight)
+{
+    counter->skeleton->data->weight = (uint64_t)llround(weight * WIRE_CALL_WEIGHT);
+    counter->is_open = true;
+    start_all(counter);
+}
+
+void call_counter_close(struct call_counter *counter)
+{
+    counter->is_open = false;
     for (size_t i = 0; i < counter->entry_count; i++)
         breakpoint_stop(&counter->entries[i].breakpoint);
 }
@@ -197,6 +224,8 @@ static int add_thread(struct call_counter *counter, pid_t tid, struct error *err
     for (size_t i = 0; i < counter->entry_count; i++)
         if (breakpoint_set(&counter->entries[i].breakpoint, tid, error))
             return -1;
+    if (counter->is_open)
+        start_all(counter);
     counter->tids =
         xgrow(counter->tids, &counter->tid_room, counter->tid_count, sizeof(*counter->tids));
     counter->tids[counter->tid_count++] = tid;
@@ -314,6 +343,7 @@ struct call_counter *call_counter_new(const struct vm *vm, struct error *error)
     struct call_counter *counter = xcalloc(1, sizeof(*counter));
 
     counter->vm = vm;
+    counter->is_open = true;
     if (load(counter, error) == 0 && try_here(counter, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;

@@ -3,7 +3,7 @@
  * Counts calls of Erlang functions: hardware breakpoints on their entries in all schedulers of a
  * VM, with the program of bpf/calls.bpf.c.
  *
- *   new ──> { arm, disarm, follow_threads, set_code }... ──> stop ──> { sums, each } ──> free
+ *   new ──> { arm, disarm, follow_threads, set_code, open, close }... ──> { sums, each } ──> free
  *
  * new() tries breakpoints on a function of this program. If they don't work here, it says so before
  * the VM has one.
@@ -44,10 +44,16 @@ void call_counter_set_code(struct call_counter *counter, uint32_t code);
 /* All hits so far, of all functions. */
 uint64_t call_counter_hits(const struct call_counter *counter);
 
-/* No hits from now on. */
-void call_counter_stop(struct call_counter *counter);
+/* The calls so far of each of the first WIRE_CALL_FUNCTIONS functions. */
+void call_counter_calls(const struct call_counter *counter, uint64_t calls[WIRE_CALL_FUNCTIONS]);
 
-/* ---- after stop() ---- */
+/* Count calls from now on, each with this weight, 1 or more. A new counter does, with 1. */
+void call_counter_open(struct call_counter *counter, double weight);
+
+/* Count no calls from now on. */
+void call_counter_close(struct call_counter *counter);
+
+/* ---- after close() ---- */
 
 struct call_sums {
     struct wire_call_counts counts;
@@ -60,6 +66,7 @@ struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t 
 enum call_map { CALL_MAP_CALLERS, CALL_MAP_PROCESSES };
 
 /* Visit the entries of a map. */
-typedef void (*call_counter_visit)(void *context, const struct wire_call_key *key, uint64_t calls);
+typedef void (*call_counter_visit)(void *context, const struct wire_call_key *key,
+                                   const struct wire_call_row *row);
 void call_counter_each(const struct call_counter *counter, enum call_map map,
                        call_counter_visit visit, void *context);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* `beamflame calls`: counts calls of Erlang functions, exactly. */
+/* `beamflame calls`: counts calls of Erlang functions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,8 +74,8 @@ static const struct command_option option_list[] = {
     {"duration", 'd', "SEC", "Stop after this many seconds. Without -d, stop at Ctrl-C.",
      set_duration, NULL},
     {"budget", 0, "PERCENT",
-     "Stop at once when the count costs more than this share of the VM's CPU time. The default is "
-     "5; 100 is no limit.",
+     "Count at random times if all calls would cost more than this share of the VM's CPU time. The "
+     "default is 1; 100 counts each call.",
      set_budget, NULL},
     {"top", 't', "N",
      "List the N callers and the N processes with the most calls of each function. The default is "
@@ -131,20 +131,11 @@ static void say_start(const struct calls_options *options, const struct call_fun
     buffer_free(&text);
 }
 
-static void warn_of_end(const struct call_facts *facts, double budget)
+/* Warn of facts that a reader of the table would not expect. */
+static void warn(const struct call_facts *facts)
 {
     if (facts->end == CALL_END_VM)
         message_warning("the VM has ended");
-    if (facts->end == CALL_END_BUDGET)
-        message_warning("counting stopped after %.2f s: it cost more than %g %% of the VM's CPU "
-                        "time in a quarter of a second; --budget allows more",
-                        facts->seconds, 100 * budget);
-}
-
-/* Warn of facts that a reader of the table would not expect. */
-static void warn(const struct call_facts *facts, double budget)
-{
-    warn_of_end(facts, budget);
     if (facts->reloads)
         message_warning("the VM loaded code %u times: calls of a new version in its first %.2f s "
                         "may be missing",
@@ -156,6 +147,22 @@ static void warn(const struct call_facts *facts, double budget)
     if (facts->missing_threads)
         message_warning("%u schedulers of the VM were not found: what they call is not counted",
                         facts->missing_threads);
+}
+
+static void say_cost(const struct call_facts *facts)
+{
+    struct buffer text = {0};
+
+    if (facts->is_scaled)
+        buffer_format(&text,
+                      "; the calls are estimates from %s window%s that cover %.1f %% of the time, "
+                      "a higher --budget covers more",
+                      number_text(facts->windows).text, facts->windows == 1 ? "" : "s",
+                      100 * facts->covered);
+    message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time%.*s",
+                number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
+                100 * facts->share, (int)text.size, text.size ? text.data : "");
+    buffer_free(&text);
 }
 
 static int print(const struct call_watch *watch, const struct call_facts *facts,
@@ -172,9 +179,7 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     call_report_free(&report);
     result = message_end("the counts", error);
     if (!result)
-        message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time",
-                    number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
-                    100 * facts->share);
+        say_cost(facts);
     return result;
 }
 
@@ -182,14 +187,14 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
 {
     struct call_watch *watch = call_watch_new(vm, options->names, options->name_count, error);
     struct call_facts facts;
-    int result = watch ? call_watch_start(watch, error) : -1;
+    int result = watch ? call_watch_start(watch, options->budget, error) : -1;
 
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);
-        call_watch_run(watch, options->duration, options->budget, &facts);
+        call_watch_run(watch, options->duration, &facts);
         result = print(watch, &facts, options, error);
-        warn(&facts, options->budget);
+        warn(&facts);
         if (!result && facts.end == CALL_END_ERROR) {
             *error = facts.error;
             result = -1;
@@ -215,7 +220,7 @@ static int run_in_vm(const struct calls_options *options, struct error *error)
 static int run(int argc, char **argv)
 {
     struct calls_options options = {
-        .target = {.one = true, .warn = message_warning}, .budget = 0.05, .top = TOP};
+        .target = {.one = true, .warn = message_warning}, .budget = 0.01, .top = TOP};
     struct error error;
     int result;
 
@@ -236,11 +241,12 @@ static const struct option_group groups[] = {
 const struct command calls_command = {
     .name = "calls",
     .arguments = "MODULE:FUNCTION[/ARITY]...",
-    .summary = "count calls of Erlang functions exactly, by caller and process",
+    .summary = "count calls of Erlang functions, by caller and process",
     .description =
         "Count each call of up to 4 Erlang functions, by caller and by process, without tracing. "
         "Without an arity, all arities are counted. A hardware breakpoint on the function's entry "
-        "counts; nothing is written to the VM.",
+        "counts; nothing is written to the VM. If that costs more than the budget, calls are "
+        "counted at random times, and numbers of calls are estimates with an interval.",
     .groups = groups,
     .examples = "beamflame calls -p PID -d 10 lists:map/2\n"
                 "beamflame calls -p PID -d 10 Enum.map/2 my_server:handle_call\n",

@@ -21,6 +21,7 @@ NEEDS = "own nodes"
 EACH = 25000
 FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
              "counted:'-called/1-fun-0-'/2")
+RATED = ("callrate:often/1", "callrate:rare/1")
 SYS_PERF_EVENT_OPEN = 298
 
 
@@ -199,21 +200,43 @@ class Limits(unittest.TestCase):
     def setUp(self):
         beamflame.require()
 
-    def test_count_that_costs_too_much_ends(self):
-        """A count over budget ends within a second, with a warning, and reports what it has."""
-        with nodes.Node(27, "counted", "each=2000000") as node:
-            process = beamflame.start("calls", "-p", node.pid, "--json", "counted:local/1",
-                                      stdin=subprocess.DEVNULL)
-            self.assertIn("counting", process.stderr.readline())
-            node.send("tell calls")
-            began = time.monotonic()
-            out, said = process.communicate(timeout=60)
-            self.assertLess(time.monotonic() - began, 10)
-        self.assertEqual(process.returncode, beamflame.DONE)
-        self.assertIn("--budget allows more", said)
-        counted = json.loads(out)
-        self.assertEqual(counted["end"], "budget")
-        self.assertGreater(calls(counted)["counted:local/1"], 0)
+    def test_calls_in_windows(self):
+        """Functions that are called too often for the budget are counted at random times. The
+        intervals hold the node's own counts, rows add up and have the right shares, and hits cost
+        what they may."""
+        for release in nodes.RELEASES:
+            with self.subTest(release), nodes.Node(release, "callrate") as node:
+                with counting(node, "--budget", 5, *RATED) as counted:
+                    before = node.report()
+                    time.sleep(6)
+                    after = node.report()
+            self.check_windows(counted, before, after)
+
+    def check_windows(self, counted, before, after):
+        self.assertGreater(counted["windows"], 10)
+        self.assertLess(counted["covered_percent"], 60)
+        self.assertLess(counted["cost_percent"], 7)
+        for function in counted["functions"]:
+            name, half = function["function"], function["half"]
+            truth = after["calls"][name] - before["calls"][name]
+            self.assertGreater(half, 0)
+            # The recording is longer than the time between the reports.
+            self.assertLess(abs(function["calls"] - truth), 2 * half + 0.1 * truth, function)
+            for rows in function["callers"], function["processes"]:
+                self.assertEqual(sum(row["calls"] for row in rows), function["calls"])
+                self.assertEqual(sum(row["seen"] for row in rows), function["seen"])
+        often = next(f for f in counted["functions"] if f["function"] == RATED[0])
+        shares = {c["function"]: c["calls"] / often["calls"] for c in often["callers"]}
+        self.assertAlmostEqual(shares["callrate:many/1"], 0.75, delta=0.15)
+
+    def test_calls_within_the_budget_are_exact(self):
+        """The budget is no reason to estimate what it pays for."""
+        with nodes.Node(27, "counted", "each=10") as node:
+            with counting(node, "--budget", 5, "counted:local/1") as counted:
+                truth = node.tell("calls")["calls"]
+        self.assertEqual((counted["windows"], counted["covered_percent"]), (0, 100))
+        self.assertEqual(calls(counted)["counted:local/1"], truth["counted:local/1"])
+        self.assertEqual(counted["functions"][0]["half"], 0)
 
     def test_vm_that_ends(self):
         with nodes.Node(27, "counted", f"each={EACH}") as node:

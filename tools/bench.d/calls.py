@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame calls` on functions that are called very often: what it costs the node, and how often
+its intervals hold the node's own counts."""
+import json
+import math
+import signal
+import statistics
+import subprocess
+import time
+
+import beamflame
+import nodes
+from figures import Figure
+
+FUNCTIONS = ("callrate:often/1", "callrate:rare/1")
+EDGE = 0.05  # s: the beginning and the end of counting are known so well
+
+
+class Counter:
+    """`beamflame calls`, from the first line that it prints."""
+
+    def __init__(self, node):
+        self.process = beamflame.start("calls", "-p", node.pid, "--json", *FUNCTIONS,
+                                       stdin=subprocess.DEVNULL)
+        self.process.stderr.readline()
+
+    def end(self):
+        self.process.send_signal(signal.SIGINT)
+        out, said = self.process.communicate(timeout=60)
+        if self.process.returncode != beamflame.DONE:
+            raise RuntimeError(said)
+        return json.loads(out)
+
+
+def speed(before, after):
+    """The turns of the load for each second of the node's CPU time."""
+    return (after["turns"] - before["turns"]) / (after["cpu_ns"] - before["cpu_ns"]) * 1e9
+
+
+def over(node, seconds):
+    """Return the node's reports at both ends of some seconds, each with the time."""
+    before, began = node.report(), time.monotonic()
+    time.sleep(seconds)
+    return before, node.report(), time.monotonic() - began
+
+
+def one(node, seconds):
+    """Count once, between two times without; return the speed as a ratio to that without, and of
+    each function whether its interval holds the truth, or None if it is unknown."""
+    quiet = speed(*over(node, seconds)[:2])
+    counter = Counter(node)
+    before, after, passed = over(node, seconds)
+    counted = counter.end()
+    ratio = speed(before, after) / ((quiet + speed(*over(node, seconds)[:2])) / 2)
+    held = []
+    for function in counted["functions"]:
+        rate = (after["calls"][function["function"]] - before["calls"][function["function"]]) / passed
+        truth, edge = rate * counted["seconds"], rate * EDGE
+        held.append(None if function["half"] is None
+                    else abs(function["calls"] - truth) <= function["half"] + edge)
+    return ratio, held, counted
+
+
+def calls(release, options):
+    with nodes.Node(release, "callrate", "burst=80", "work=25000") as node:
+        time.sleep(1)
+        before, after, passed = over(node, 2)
+        runs = [one(node, options.window) for _ in range(options.recordings)]
+    ratios = [ratio for ratio, _, _ in runs]
+    told = [holds for _, held, _ in runs for holds in held if holds is not None]
+    yield Figure("calls a second without counting",
+                 (after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]) / passed, "{:,.0f}")
+    yield Figure("work of the node for each CPU second, of that without", statistics.mean(ratios),
+                 "{:.4f}", least=0.99, error=statistics.stdev(ratios) / math.sqrt(len(ratios)))
+    yield Figure("cost of a hit, ns", statistics.median(c["hit_ns"] for *_, c in runs), "{:,.0f}")
+    yield Figure("time covered, %", statistics.median(c["covered_percent"] for *_, c in runs),
+                 "{:.2f}")
+    halves = [100 * c["functions"][0]["half"] / c["functions"][0]["calls"] for *_, c in runs
+              if c["functions"][0]["half"]]
+    if halves:
+        yield Figure("half of the interval of often/1, % of it", statistics.median(halves),
+                     "{:.0f}")
+    yield Figure(f"intervals that are unknown, of {2 * len(runs)}", 2 * len(runs) - len(told),
+                 "{:.0f}")
+    yield Figure("intervals that hold the node's count, %", 100 * sum(told) / max(len(told), 1),
+                 "{:.0f}", least=90, error=100 * math.sqrt(0.09 / max(len(told), 1)))
