@@ -170,12 +170,14 @@ static enum process_trace read_ids(struct reader *reader, uint64_t span_ctx,
     return (id[0] || id[1]) && span[0] ? PROCESS_TRACE_FOUND : PROCESS_TRACE_NONE;
 }
 
-/* True if the process has run since its struct was copied. */
+/* True if the process has run since its struct was copied, or may have: a layout of hostile DWARF
+ * can have a larger struct than any VM. */
 static bool has_run(const struct vm *vm, uint64_t address, const uint8_t *process)
 {
+    size_t size = (size_t)vm->layout.sizeof_process;
     uint8_t again[WIRE_PROCESS_BYTES];
 
-    return !memory_read(vm->memory, address, again, (size_t)vm->layout.sizeof_process) ||
+    return size > sizeof(again) || !memory_read(vm->memory, address, again, size) ||
            process_info_has_run(vm, process, again);
 }
 

@@ -238,6 +238,19 @@ static void test_terms_that_may_have_changed_are_unknown(void **state)
     assert_int_equal(read_trace(&trace), PROCESS_TRACE_UNKNOWN);
 }
 
+/* DWARF of a hostile file gives a process 4096 bytes, the most that layout_check() allows. */
+static void test_trace_of_a_struct_larger_than_in_any_release_is_unknown(void **state)
+{
+    struct wire_trace trace;
+
+    (void)state;
+    set_span_ctx(new_record(fake_small(1), fake_small(2)));
+    assert_found(0, 1, 2);
+    fake_room(target, 4096);
+    vm.layout.sizeof_process = 4096;
+    assert_int_equal(read_trace(&trace), PROCESS_TRACE_UNKNOWN);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -248,6 +261,7 @@ int main(void)
         TEST(test_processes_without_a_span_have_no_trace),
         TEST(test_other_terms_are_unknown),
         TEST(test_terms_that_may_have_changed_are_unknown),
+        TEST(test_trace_of_a_struct_larger_than_in_any_release_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
