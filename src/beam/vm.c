@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "beam/vm.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -18,7 +17,6 @@
 #include "beam/vm_internal.h"
 #include "os/child.h"
 #include "os/process.h"
-#include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 #include "util/log.h"
@@ -42,25 +40,6 @@ static void read_executable_path(struct vm *vm)
     if (deleted)
         *deleted = '\0';
     snprintf(vm->executable, sizeof(vm->executable), "%s", path + length);
-}
-
-/* Read AT_ENTRY, the address that getauxval(3) returns in the target. */
-static uint64_t entry_address(pid_t pid)
-{
-    size_t size, count;
-    char *bytes = procfs_read(pid, "auxv", &size);
-    uint64_t entry = 0;
-
-    count = bytes ? size / sizeof(Elf64_auxv_t) : 0;
-    for (size_t i = 0; i < count; i++) {
-        Elf64_auxv_t item;
-
-        memcpy(&item, bytes + i * sizeof(item), sizeof(item));
-        if (item.a_type == AT_ENTRY)
-            entry = item.a_un.a_val;
-    }
-    free(bytes);
-    return entry;
 }
 
 struct elf_file *vm_executable(struct vm *vm, struct error *error)
@@ -127,7 +106,7 @@ static int examine_process(struct vm *vm, struct error *error)
     vm->mappings = mappings_new(vm->pid, vm->memory, error);
     if (!vm->mappings)
         return -1;
-    vm->entry = entry_address(vm->pid);
+    vm->entry = process_entry(vm->pid);
     return vm_examine(vm, error);
 }
 

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -477,4 +478,22 @@ bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_po
             sscanf(last, "0x%" SCNx64, pc) == 1;
     free(text);
     return waits;
+}
+
+uint64_t process_entry(pid_t pid)
+{
+    size_t size, count;
+    char *bytes = procfs_read(pid, "auxv", &size);
+    uint64_t entry = 0;
+
+    count = bytes ? size / sizeof(Elf64_auxv_t) : 0;
+    for (size_t i = 0; i < count; i++) {
+        Elf64_auxv_t item;
+
+        memcpy(&item, bytes + i * sizeof(item), sizeof(item));
+        if (item.a_type == AT_ENTRY)
+            entry = item.a_un.a_val;
+    }
+    free(bytes);
+    return entry;
 }

@@ -116,6 +116,10 @@ void process_thread_name(pid_t pid, pid_t tid, char *name, size_t size);
  * if the thread does not wait, has ended, or these are unknown. */
 bool process_thread_waits(pid_t pid, pid_t tid, uint64_t *pc, uint64_t *stack_pointer);
 
+/* Return AT_ENTRY, the address that getauxval(3) returns in the process: the entry point of its
+ * program. 0 if it is unknown. */
+uint64_t process_entry(pid_t pid);
+
 /* ---- container.c ---- */
 
 /* Finds the container of an OS process by the names of its cgroups. */

@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -363,6 +364,13 @@ static void test_value_is_found_by_its_whole_key(void **state)
     assert_null(procfs_value("", "Pid", &length));
 }
 
+static void test_entry_point_is_that_of_the_auxiliary_vector(void **state)
+{
+    (void)state;
+    assert_int_equal(process_entry(getpid()), getauxval(AT_ENTRY));
+    assert_int_equal(process_entry(NO_PID), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_threads_are_listed_with_their_names),
         cmocka_unit_test(test_cpu_time_of_a_thread_grows_with_its_work),
         cmocka_unit_test(test_peak_memory_does_not_cover_the_time_before_exec),
+        cmocka_unit_test(test_entry_point_is_that_of_the_auxiliary_vector),
         cmocka_unit_test(test_value_is_found_by_its_whole_key),
         cmocka_unit_test(test_cgroup_names_give_the_container_id),
         cmocka_unit_test(test_container_id_is_cut_to_a_small_buffer),
