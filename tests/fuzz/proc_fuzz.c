@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read bytes as any file of /proc (libFuzzer): each parser of one gets the same text. A process
- * chooses its name, its arguments, its cgroups and the paths of its mappings; a module of the
- * kernel the names of its symbols.
+ * Read bytes as any file of /proc, or as the os-release of a target's root (libFuzzer): each parser
+ * of one gets the same text. A process chooses its name, its arguments, its cgroups, its mounts and
+ * the paths of its mappings; a module of the kernel the names of its symbols.
  *
  * Files of a process are not opened: the linker puts the functions __wrap_NAME in the place of NAME
  * (FUZZ_WRAPPED in the Makefile).
@@ -10,8 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
+#include "native/debug_file.h"
 #include "os/capabilities.h"
+#include "os/local_disk.h"
+#include "os/patient_open.h"
 #include "os/process.h"
 #include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
@@ -123,9 +127,20 @@ static void read_process(void)
     check(strlen(name) < sizeof(name));
     process_container(SOME_PID, id, sizeof(id));
     check(strlen(id) < sizeof(id));
+    process_entry(SOME_PID);
     arguments = process_arguments(SOME_PID, &size);
     check(!size || (!arguments[size - 1] && !arguments[size]));
     free(arguments);
+}
+
+/* The mounts are read if other devices have not answered for too long. */
+static void read_mounts(void)
+{
+    const uint64_t disk = makedev(8, 1), other = makedev(0, 99), long_ns = 3000000000;
+
+    silent_servers_note(other, long_ns);
+    check(silent_servers_look(SOME_PID, disk) != SILENCE_KNOWN);
+    local_disk_has_mount_of(0);
 }
 
 static void read_socket(const char *text)
@@ -163,6 +178,7 @@ static void read_text(const char *text)
     cpus_parse(text, online, sizeof(online));
     kernel_release_parse(text);
     probe_holder_use(text, SOME_PID);
+    debug_file_package_of_release(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -176,6 +192,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_text(text);
     read_sockets(text);
     read_process();
+    read_mounts();
     read_maps();
     read_kallsyms();
     free(text);

@@ -5,7 +5,7 @@ __asm__(".pushsection .note.stapsdt,\"\",@note\n"
         ".balign 4\n"
         ".4byte 8, 32, 3\n"
         ".asciz \"stapsdt\"\n"
-        ".8byte 0x1000, 0, 0\n"
+        ".8byte 0x100, 0, 0\n"
         ".asciz \"p\"\n"
         ".asciz \"name\"\n"
         ".asciz \"\"\n"
@@ -13,6 +13,7 @@ __asm__(".pushsection .note.stapsdt,\"\",@note\n"
         ".popsection\n");
 
 int calls(int number);
+int elsewhere(int number); /* in another file, so that there is a .plt */
 
 static int twice(int number)
 {
@@ -24,5 +25,5 @@ int calls(int number)
     volatile int room[100];
 
     room[0] = twice(number);
-    return room[0] > 1000 ? 0 : calls(room[0] + 1) + 1;
+    return room[0] > 1000 ? elsewhere(number) : calls(room[0] + 1) + 1;
 }
