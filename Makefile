@@ -217,6 +217,8 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 # Functions that a fuzzer replaces by its own __wrap_NAME.
 $(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
 $(BUILD)/fuzz/decoded_fuzz: FUZZ_WRAPPED := parser_ask
+$(BUILD)/fuzz/vm_fuzz: FUZZ_WRAPPED := random_word nanosleep
+$(BUILD)/fuzz/vm_fuzz: tests/fuzz/imitated_vm.h tests/fuzz/imitated_process.h
 $(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning message_print_own log_listen \
 	file_place_append regcomp command_line_parse
 $(BUILD)/fuzz/%_fuzz: tests/fuzz/%_fuzz.c tests/fuzz/fuzz_recording.h $(FUZZ_OBJECTS)
