@@ -8,6 +8,7 @@
  *      FOLDER/output/       the same for each format
  *      FOLDER/text/         perf-script text and folded stacks of them
  *      FOLDER/decoded/      instructions of this program, as decoded_fuzz.c takes them
+ *      FOLDER/dataflow/     the machine code that they are in
  *
  * Fails if a recording can't be read to its end.
  */
@@ -141,8 +142,9 @@ static void write_text(const char *folder, const struct buffer *bytes,
     free(text);
 }
 
-/* Write an answer with the first instructions of a function. Addresses are left to the fuzzer. */
-static void write_decoded(const char *folder, const char *name, uintptr_t function)
+/* Write the code of a function, and an answer with its first instructions. Addresses are left to
+ * the fuzzer. */
+static void write_code(const char *folder, const char *name, uintptr_t function)
 {
     struct code_bytes code = {(const uint8_t *)function, DECODED * CPU_INSTRUCTION_BYTES_MAX,
                               CODE_START};
@@ -151,6 +153,7 @@ static void write_decoded(const char *folder, const char *name, uintptr_t functi
     struct buffer bytes = {0};
     struct instruction instruction;
 
+    write_file(folder, "dataflow", name, code.bytes, code.size);
     buffer_byte(&bytes, DECODED);
     for (int i = 0; i < DECODED && decoder_next(decoder, &code, &instruction); i++) {
         instruction.address = 0;
@@ -169,9 +172,9 @@ int main(int argc, char **argv)
         return 2;
     }
     check(!mkdir(argv[1], 0777) || errno == EEXIST);
-    write_decoded(argv[1], "main", (uintptr_t)main);
-    write_decoded(argv[1], "text", (uintptr_t)write_text);
-    write_decoded(argv[1], "full", (uintptr_t)full_recording);
+    write_code(argv[1], "main", (uintptr_t)main);
+    write_code(argv[1], "text", (uintptr_t)write_text);
+    write_code(argv[1], "full", (uintptr_t)full_recording);
     for (int i = 0; i <= FULL_FLAGS; i++) {
         int fd = full_recording(fuzz_file(), i ? 1U << (i - 1) : 0);
         struct buffer bytes = bytes_of(fd);

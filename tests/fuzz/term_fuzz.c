@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Read bytes as the memory of a VM: terms, process structs, process dictionaries and atoms
- * (libFuzzer). Most words that look like pointers are moved into the memory, so that terms are
- * deep, cyclic and cut.
+ * (libFuzzer). The first byte selects the release and the form of pids. Most words that look like
+ * pointers are moved into the memory, so that terms are deep, cyclic and cut.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,13 +55,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum { NAMES = sizeof(names) / sizeof(*names) };
     struct fake_target *target = fake_target_new();
     struct vm vm = {.memory = &target->memory};
-    struct pid_encoding encoding = {.wide = size && data[0] & 1};
-    size_t count = size / 8 < WORDS_MAX ? size / 8 : WORDS_MAX;
+    uint8_t choice = size ? data[0] : 0;
+    struct pid_encoding encoding = {.wide = choice & 1};
+    const uint8_t *words = data + 1;
+    size_t count = size ? (size - 1) / 8 : 0;
     struct atoms *atoms;
     uint64_t base;
     char text[64];
 
-    fake_release(&vm, size && data[0] & 2 ? 25 : 27);
+    if (count > WORDS_MAX)
+        count = WORDS_MAX;
+    fake_release(&vm, choice & 2 ? 25 : 27);
     vm.roots.atom_table = fake_room(target, 128);
     fake_atom_table(target, &vm.layout, vm.roots.atom_table, NAMES, names, NAMES);
     atoms = atoms_new(&vm);
@@ -69,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < count; i++) {
         uint64_t word;
 
-        memcpy(&word, data + i * 8, sizeof(word));
+        memcpy(&word, words + i * 8, sizeof(word));
         fake_put_u64(target, base + i * 8, word_of(word, base, count));
     }
     for (size_t i = 0; i < count && i < 16; i++) {
