@@ -202,33 +202,51 @@ static inline uint64_t put_messages(struct imitation *to)
 
 enum { NODE_AT = 256 };
 
-/* A node, 256 bytes into the struct that contains it. */
-static inline uint64_t put_relation(struct imitation *to, uint32_t type, bool extended)
+/* What a link to another node, or a monitor, has around its node. */
+static inline void put_around(struct imitation *to, uint64_t data, bool is_link)
 {
     const struct layout *layout = &to->vm->layout;
-    uint64_t data = fake_room(to->target, 2 * NODE_AT), at = data + NODE_AT;
     uint64_t far = FAKE_WORDS(to->target, 3 << 6 | EXTERNAL_PID_SUBTAG, 1, 2, 3) | 2;
-    uint32_t flags = layout->relation_type >= 0 ? extended * ERTS_ML_FLG_EXTENDED
-                                                : type | extended * ERTS_ML_FLG_EXTENDED_29;
 
-    fake_put(to->target, at + (uint64_t)layout->relation_offset, &(uint16_t){NODE_AT}, 2);
-    put_half(to, at, layout->relation_flags, flags);
-    if (layout->relation_type >= 0)
-        fake_put(to->target, at + (uint64_t)layout->relation_type, &(uint16_t){(uint16_t)type}, 2);
+    if (is_link) {
+        put_half(to, data, layout->far_link_refc, 1);
+        put_word(to, data, layout->far_link_heap, 3 << 6 | EXTERNAL_PID_SUBTAG);
+        return;
+    }
     put_word(to, data, layout->monitor_ref, far);
     put_word(to, data, layout->monitor_origin_item, far);
     put_word(to, data, layout->monitor_target_item, pid_of(to, 1, 3));
     put_half(to, data, layout->monitor_refc, 2);
-    put_half(to, data, layout->far_link_refc, 1);
+}
+
+/* A node, NODE_AT bytes into the struct that contains it. */
+static inline uint64_t put_relation(struct imitation *to, bool is_link, uint32_t type,
+                                    bool extended)
+{
+    const struct layout *layout = &to->vm->layout;
+    uint64_t data = fake_room(to->target, 2 * NODE_AT), at = data + NODE_AT;
+    uint32_t flags = layout->relation_type >= 0 ? extended * ERTS_ML_FLG_EXTENDED
+                                                : type | extended * ERTS_ML_FLG_EXTENDED_29;
+
+    put_around(to, data, is_link);
+    fake_put(to->target, at + (uint64_t)layout->relation_offset, &(uint16_t){NODE_AT}, 2);
+    if (layout->relation_type >= 0) {
+        fake_put(to->target, at + (uint64_t)layout->relation_flags, &(uint16_t){(uint16_t)flags},
+                 2);
+        fake_put(to->target, at + (uint64_t)layout->relation_type, &(uint16_t){(uint16_t)type}, 2);
+    } else {
+        put_half(to, at, layout->relation_flags, flags);
+    }
     return at;
 }
 
 /* A root with two children. */
-static inline uint64_t put_tree(struct imitation *to, const uint32_t types[3])
+static inline uint64_t put_tree(struct imitation *to, bool is_link, const uint32_t types[3])
 {
     const struct layout *layout = &to->vm->layout;
-    uint64_t root = put_relation(to, types[0], false);
-    uint64_t left = put_relation(to, types[1], true), right = put_relation(to, types[2], true);
+    uint64_t root = put_relation(to, is_link, types[0], false);
+    uint64_t left = put_relation(to, is_link, types[1], true);
+    uint64_t right = put_relation(to, is_link, types[2], true);
 
     put_word(to, root, layout->relation_left, left);
     put_word(to, root, layout->relation_right, right);
@@ -240,8 +258,8 @@ static inline uint64_t put_tree(struct imitation *to, const uint32_t types[3])
 static inline uint64_t put_ring(struct imitation *to)
 {
     const struct layout *layout = &to->vm->layout;
-    uint64_t nodes[] = {put_relation(to, ERTS_MON_TYPE_ALIAS, false),
-                        put_relation(to, ERTS_MON_TYPE_NODES, true)};
+    uint64_t nodes[] = {put_relation(to, false, ERTS_MON_TYPE_ALIAS, false),
+                        put_relation(to, false, ERTS_MON_TYPE_NODES, true)};
 
     for (int i = 0; i < 2; i++) {
         put_word(to, nodes[i], layout->relation_next, nodes[1 - i]);
@@ -322,13 +340,14 @@ static inline uint64_t put_process(struct imitation *to, uint64_t number)
     put_word(to, registered, layout->regproc_name, fake_atom_term(ATOM_SHOP));
     put_word(to, at, layout->process_id, pid_of(to, number, 3));
     put_word(to, at, layout->process_reg, registered);
-    put_word(to, at, layout->process_links, put_tree(to, links));
-    put_word(to, at, layout->process_monitors, put_tree(to, monitors));
+    put_word(to, at, layout->process_links, put_tree(to, true, links));
+    put_word(to, at, layout->process_monitors, put_tree(to, false, monitors));
     put_word(to, at, layout->process_lt_monitors, put_ring(to));
     put_word(to, at, layout->process_reds, 1000 * number);
     put_word(to, at, layout->process_parent, pid_of(to, 0, 3));
     put_word(to, at, layout->process_group_leader, pid_of(to, MASTER, 3));
-    put_word(to, at, layout->process_dictionary, put_dictionary(to, pid_of(to, 0, 3)));
+    if (number != MASTER) /* its dictionary would have another initial call */
+        put_word(to, at, layout->process_dictionary, put_dictionary(to, pid_of(to, 0, 3)));
     put_word(to, at, layout->process_psd, fake_room(to->target, 256));
     put_half(to, at, layout->process_msgq_flags, FS_ON_HEAP_MSGQ);
     put_word(to, at, layout->process_msgq_first, put_messages(to));

@@ -24,7 +24,7 @@ enum {
     ALLOCATORS = 0x908,
 };
 
-enum { TABLE_SLOTS = 1024, FUNCTION = 0x100, FUNCTIONS = 8, PORTS = 3, TABLES = 3 };
+enum { TABLE_SLOTS = 2048, FUNCTION = 0x100, FUNCTIONS = 8, PORTS = 3, TABLES = 3 };
 
 static const struct fake_range imitated_code[FUNCTIONS] = {
     {0, FUNCTION, "m::codeHeader"},
@@ -92,6 +92,8 @@ static inline uint64_t put_port(struct imitation *to, uint64_t number)
     uint64_t driver = fake_room(to->target, 512), registered = fake_room(to->target, 64);
 
     put_word(to, driver, layout->driver_name, put_text(to, drivers[number]));
+    put_word(to, driver, layout->driver_next, driver);
+    put_word(to, driver, layout->driver_start, to->code + FUNCTION);
     put_word(to, registered, layout->regproc_name, fake_atom_term(ATOM_F));
     put_word(to, at, layout->port_id, pid_of(to, number, 7));
     put_word(to, at, layout->port_reg, registered);

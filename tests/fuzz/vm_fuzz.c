@@ -22,6 +22,7 @@
 #include "beam/process_trace.h"
 #include "beam/process_walk.h"
 #include "beam/vm_internal.h"
+#include "hooks/hooks.h"
 #include "imitated_vm.h"
 #include "session/dump_take.h"
 
@@ -294,6 +295,13 @@ static void see_table(void *context, const struct ets_table *table)
     atom_text(reading->atoms, table->name);
 }
 
+static bool see_driver(void *context, uint64_t function)
+{
+    (void)context;
+    check(function);
+    return true;
+}
+
 /* What `dump` and metrics read of the node. */
 static void read_tables(struct reading *reading)
 {
@@ -306,6 +314,7 @@ static void read_tables(struct reading *reading)
     char name[600];
 
     ports_each(vm, see_port, reading, &ports, &error);
+    drivers_each_function(vm, see_driver, NULL);
     ets_tables_each(vm, see_table, reading, &tables);
     node_memory_read(vm, &memory);
     check(memory.allocators.count <= ALLOCATORS_MAX);
