@@ -19,6 +19,7 @@
 #include "beam/process_info.h"
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
+#include "beam/process_table.h"
 #include "beam/process_trace.h"
 #include "beam/process_walk.h"
 #include "beam/vm_internal.h"
@@ -64,6 +65,7 @@ enum change_kind {
     CHANGE_COPY, /* of another word */
     CHANGE_LOW_HALF,
     CHANGE_END, /* the memory ends here */
+    CHANGE_RUN, /* a process runs for a while */
 };
 
 struct change {
@@ -72,21 +74,38 @@ struct change {
     uint32_t value; /* a kind in the low bits */
 };
 
+/* The VM of a release, as it should be. */
+struct image {
+    struct fake_target *target;
+    struct vm vm;
+    uint64_t data, processes[PROCESSES];
+    struct core_thread threads[2];
+};
+
 static struct {
     struct fake_target *target;
+    const struct image *image;
     const uint8_t *changes; /* those to come */
     size_t count;
     uint32_t reads; /* since the last change */
     size_t words;
 } fuzz;
 
+static void let_run(unsigned int process)
+{
+    uint64_t reds =
+        fuzz.image->processes[process] + (uint64_t)fuzz.image->vm.layout.process_reds - FAKE_BASE;
+
+    fuzz.target->bytes[reds]++;
+}
+
 static void apply(const struct change *change)
 {
     uint8_t *at = fuzz.target->bytes + change->word % fuzz.words * 8;
-    uint64_t value = change->value >> 3, word;
+    uint64_t value = change->value >> 4, word;
 
     memcpy(&word, at, sizeof(word));
-    switch ((enum change_kind)(change->value & 7)) {
+    switch ((enum change_kind)(change->value & 15)) {
     case CHANGE_NUMBER:
         word = value;
         break;
@@ -94,7 +113,7 @@ static void apply(const struct change *change)
         word = FAKE_BASE + (value >> 2) % fuzz.words * 8 + (value & 3);
         break;
     case CHANGE_ADD:
-        word += (uint64_t)((int64_t)value - (1 << 28));
+        word += (uint64_t)((int64_t)value - (1 << 27));
         break;
     case CHANGE_FLIP:
         word ^= (uint64_t)1 << (value & 63);
@@ -110,6 +129,9 @@ static void apply(const struct change *change)
         break;
     case CHANGE_END:
         fuzz.target->used = change->word % fuzz.words * 8;
+        return;
+    case CHANGE_RUN:
+        let_run(change->word % PROCESSES);
         return;
     }
     memcpy(at, &word, sizeof(word));
@@ -130,13 +152,6 @@ static bool read_changing(struct memory *memory, uint64_t address, void *buffer,
 }
 
 /* ---- the VM ---- */
-
-struct image {
-    struct fake_target *target;
-    struct vm vm;
-    uint64_t data;
-    struct core_thread threads[2];
-};
 
 static struct core_thread thread_of(const struct image *image, int type)
 {
@@ -164,6 +179,8 @@ static const struct image *image_of(int release)
         return image;
     image->target = fake_target_new();
     image->data = imitate_vm(image->target, &image->vm, release);
+    for (uint64_t i = 0; i < PROCESSES; i++)
+        image->processes[i] = process_table_at(&image->vm, i);
     for (int type = 0; type < 2; type++)
         image->threads[type] = thread_of(image, type);
     return image;
@@ -431,6 +448,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     core.threads = (struct core_thread *)image->threads;
     if (size >= at)
         change_layout(&vm, data + sizeof(head), rows);
+    fuzz.image = image;
     fuzz.changes = data + at;
     fuzz.count = size > at ? (size - at) / sizeof(struct change) : 0;
     fuzz.reads = 0;
