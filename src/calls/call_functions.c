@@ -115,6 +115,30 @@ static int suggest(struct code *code, const struct call_name *name,
                      nearest.word ? "'?" : "");
 }
 
+struct module_search {
+    const char *wanted;
+    bool exists;
+};
+
+static void compare_module(void *context, const char *name)
+{
+    struct module_search *search = context;
+
+    search->exists |= !strcmp(name, search->wanted);
+}
+
+const char *call_functions_missing(struct code *code, const struct call_name *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct module_search search = {.wanted = names[i].module};
+
+        code_each_module(code, compare_module, &search);
+        if (!search.exists)
+            return atom_shown(names[i].module);
+    }
+    return NULL;
+}
+
 /* ---- the functions of a command ---- */
 
 /* Calls of BIFs go to their C code, not through the entry that the module `erlang` has for them. */

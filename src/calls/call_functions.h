@@ -33,6 +33,10 @@ struct call_functions {
     size_t count;
 };
 
+/* Return the first module of these names that the VM has not loaded, as users write it; NULL if it
+ * has all. */
+const char *call_functions_missing(struct code *code, const struct call_name *names, size_t count);
+
 /* Find the functions with these names. A name without an arity stands for all arities. Return 0, or
  * -1 with error: ERROR_USAGE with a suggestion if the VM has none of that name, or if there are too
  * many; ERROR_UNSUPPORTED for BIFs. */

@@ -38,20 +38,17 @@ struct call_watch {
     struct call_facts facts;
 };
 
-struct call_watch *call_watch_new(struct vm *vm, const struct call_name *names, size_t count,
-                                  struct error *error)
+struct call_watch *call_watch_new(struct vm *vm, struct error *error)
 {
     struct call_watch *watch = xcalloc(1, sizeof(*watch));
 
     watch->vm = vm;
     watch->atoms = atoms_new(vm);
     watch->code = code_new(vm, error);
-    if (watch->code &&
-        call_functions_find(vm, watch->code, names, count, &watch->functions, error) == 0) {
+    if (watch->code)
         watch->names = call_names_new(vm, watch->code, watch->atoms, error);
-        if (watch->names)
-            return watch;
-    }
+    if (watch->names)
+        return watch;
     call_watch_free(watch);
     return NULL;
 }
@@ -67,6 +64,45 @@ void call_watch_free(struct call_watch *watch)
     code_free(watch->code);
     atoms_free(watch->atoms);
     free(watch);
+}
+
+/* ---- functions ---- */
+
+static bool code_has_changed(const struct call_watch *watch)
+{
+    uint64_t now;
+
+    return memory_read_u64(watch->vm->memory, code_generation_address(watch->code), &now) &&
+           now != code_generation(watch->code);
+}
+
+const char *call_watch_missing(const struct call_watch *watch, const struct call_name *names,
+                               size_t count)
+{
+    return call_functions_missing(watch->code, names, count);
+}
+
+int call_watch_await(struct call_watch *watch, const struct call_name *names, size_t count,
+                     struct error *error)
+{
+    const struct timespec pause = {.tv_nsec = STEP_NS};
+
+    while (call_watch_missing(watch, names, count)) {
+        nanosleep(&pause, NULL);
+        if (stop_requested)
+            return stop_error(error);
+        if (!process_is(watch->vm->pid, &watch->vm->identity))
+            return error_set(error, ERROR_NO_PROCESS, "the VM has ended");
+        if (code_has_changed(watch) && code_refresh(watch->code, error))
+            return -1;
+    }
+    return 0;
+}
+
+int call_watch_find(struct call_watch *watch, const struct call_name *names, size_t count,
+                    struct error *error)
+{
+    return call_functions_find(watch->vm, watch->code, names, count, &watch->functions, error);
 }
 
 const struct call_functions *call_watch_functions(const struct call_watch *watch)
@@ -216,13 +252,10 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
 
 static int follow_code(struct call_watch *watch, uint64_t now, struct error *error)
 {
-    uint64_t first, looked = watch->looked;
+    uint64_t looked = watch->looked;
 
     watch->looked = now;
-    if (!memory_read_u64(watch->vm->memory, code_generation_address(watch->code), &first) ||
-        first == code_generation(watch->code))
-        return 0;
-    return follow_change(watch, looked, error);
+    return code_has_changed(watch) ? follow_change(watch, looked, error) : 0;
 }
 
 /* Look at the VM and its code. Return false when counting ends. */

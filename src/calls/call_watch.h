@@ -2,7 +2,7 @@
 /*
  * Counts calls of functions in a VM for some time.
  *
- *   new ──> start ──> run ──> { report } ──> free
+ *   new ──> [ await ] ──> find ──> start ──> run ──> { report } ──> free
  */
 #pragma once
 
@@ -16,10 +16,21 @@
 
 struct call_watch;
 
-/* Find the functions. `vm` is borrowed. NULL with error. */
-struct call_watch *call_watch_new(struct vm *vm, const struct call_name *names, size_t count,
-                                  struct error *error);
+/* `vm` is borrowed. NULL with error. */
+struct call_watch *call_watch_new(struct vm *vm, struct error *error);
 void call_watch_free(struct call_watch *watch);
+
+/* As call_functions_missing(). */
+const char *call_watch_missing(const struct call_watch *watch, const struct call_name *names,
+                               size_t count);
+/* Wait until the VM has loaded the modules of these names. Fails if the VM ends before, or if a
+ * signal asks for the end. */
+int call_watch_await(struct call_watch *watch, const struct call_name *names, size_t count,
+                     struct error *error);
+
+/* As call_functions_find(). */
+int call_watch_find(struct call_watch *watch, const struct call_name *names, size_t count,
+                    struct error *error);
 
 /* Try breakpoints on this program, and set them in the VM: calls count from now on. `budget` is the
  * share of the VM's CPU time that hits may cost; 1: no limit. Calls count in windows if all of them

@@ -28,6 +28,7 @@ struct calls_options {
     double budget;   /* share of the VM's CPU time */
     size_t top;
     bool json;
+    bool wait_load;
 };
 
 /* ---- options ---- */
@@ -81,6 +82,8 @@ static const struct command_option option_list[] = {
      "List the N callers and the N processes with the most calls of each function. The default is "
      "10.",
      set_top, NULL},
+    {"wait-load", 0, NULL, "Wait until the VM has loaded the modules, and count from then on.",
+     option_set_true, NULL, offsetof(struct calls_options, wait_load)},
     {"json", 'j', NULL, "Print one JSON object, with all callers and processes.", option_set_true,
      NULL, offsetof(struct calls_options, json)},
     {0},
@@ -183,12 +186,27 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     return result;
 }
 
+static int find_functions(const struct calls_options *options, struct call_watch *watch,
+                          struct error *error)
+{
+    const char *missing = call_watch_missing(watch, options->names, options->name_count);
+
+    if (missing && options->wait_load) {
+        message_say("waiting until the VM has loaded module '%s'", missing);
+        if (call_watch_await(watch, options->names, options->name_count, error))
+            return -1;
+    }
+    return call_watch_find(watch, options->names, options->name_count, error);
+}
+
 static int count_calls(const struct calls_options *options, struct vm *vm, struct error *error)
 {
-    struct call_watch *watch = call_watch_new(vm, options->names, options->name_count, error);
+    struct call_watch *watch = call_watch_new(vm, error);
     struct call_facts facts;
-    int result = watch ? call_watch_start(watch, options->budget, error) : -1;
+    int result = watch ? find_functions(options, watch, error) : -1;
 
+    if (!result)
+        result = call_watch_start(watch, options->budget, error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);

@@ -250,6 +250,29 @@ class Limits(unittest.TestCase):
         self.assertIn("the VM has ended", said)
         self.assertEqual(calls(json.loads(out))["counted:local/1"], truth["counted:local/1"])
 
+    def test_module_that_is_loaded_later(self):
+        """With --wait-load, calls count once the module is loaded. A signal ends the wait."""
+        with nodes.Node(27, "counted") as node:
+            process = beamflame.start("calls", "-p", node.pid, "--wait-load", "--budget", 100,
+                                      "--json", "counted_code:called/1", stdin=subprocess.DEVNULL)
+            self.addCleanup(process.kill)
+            self.assertIn("waiting until the VM has loaded module 'counted_code'",
+                          process.stderr.readline())
+            node.tell("loads")
+            self.assertIn("counting calls of counted_code:called/1", process.stderr.readline())
+            truth = node.tell("versions")["calls"]
+            process.send_signal(signal.SIGINT)
+            out, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, beamflame.DONE, said)
+            self.assertEqual(calls(json.loads(out)), truth)
+            waiting = beamflame.start("calls", "-p", node.pid, "--wait-load", "nobody:called/1",
+                                      stdin=subprocess.DEVNULL)
+            self.addCleanup(waiting.kill)
+            self.assertIn("waiting", waiting.stderr.readline())
+            waiting.send_signal(signal.SIGTERM)
+            out, _ = waiting.communicate(timeout=5)
+            self.assertEqual((waiting.returncode, out), (128 + signal.SIGINT, ""))
+
     def test_table(self):
         """Rows of callers and of processes add up, those that are not listed too."""
         with nodes.Node(27, "counted", "each=1000") as node:
