@@ -51,17 +51,18 @@ class Kernels(unittest.TestCase):
                 self.assertGreater(stats["complete_stacks"], 0.95 * stats["erlang_samples"])
 
     def test_all_probes_count_on_each_kernel(self):
-        """All probes work and count on each kernel that can distinguish them. Older kernels are
-        refused, and the message names the release that is needed."""
+        """All probes work and count on each kernel that can distinguish them, beside sweeps. Older
+        kernels are refused, and the message names the release that is needed."""
         for kernel in require():
             with self.subTest(kernel):
-                got = boot(kernel, "--event", ",".join(["cpu", *EVENTS]))
+                got = boot(kernel, "--event", ",".join(["cpu", "wall", *EVENTS]))
                 if kernel in WITHOUT_COOKIES:
                     self.assertEqual(got["exit_code"], UNSUPPORTED, got["message"])
                     self.assertIn("need Linux 5.15 or later", got["message"])
                     continue
                 self.assertEqual(got["exit_code"], DONE, got["message"])
                 self.assertEqual(got["doctor_code"], DONE, got["doctor"])
+                self.assertGreater(got["stats"]["events"]["wall"]["samples"], 10)
                 counted = [got["stats"]["events"][event] for event in EVENTS]
                 # An emulated CPU does little work in the time, and may be too slow to take all
                 # samples, but it reads all memory.
@@ -69,6 +70,13 @@ class Kernels(unittest.TestCase):
                     self.assertGreater(counts["hits"], 10, event)
                 self.assertLessEqual(sum(counts["lost"] for counts in counted),
                                      got["stats"]["losses"]["ring_full"])
+
+    def test_sweeps_need_no_cookies(self):
+        for kernel in set(require()) & set(WITHOUT_COOKIES):
+            with self.subTest(kernel):
+                got = boot(kernel, "--event", "wall")
+                self.assertEqual(got["exit_code"], DONE, got["message"])
+                self.assertGreater(got["stats"]["events"]["wall"]["samples"], 10)
 
     def test_kernel_without_btf_is_refused(self):
         """A kernel without BTF is refused, and the message names the missing kernel option."""

@@ -148,8 +148,8 @@ def tally(runs, event, value, name):
 
 def covered(runs, event):
     """Return the share of time in windows, in %, of the median recording."""
-    return statistics.median(100 * events[event]["covered_ms"] / events[event]["span_ms"]
-                             for _, events in runs)
+    return statistics.median(100 * counted["covered_ms"] / counted["span_ms"]
+                             for *_, counted in (events[event] for _, events in runs))
 
 
 def ordinary(release, options):
