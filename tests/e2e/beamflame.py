@@ -2,6 +2,7 @@
 """Helpers that run beamflame in tests and read its outputs."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,6 +102,12 @@ def start(*arguments, **options):
     """Start beamflame and return the process; the caller ends it."""
     return subprocess.Popen([BINARY, *map(str, _with_clock(arguments))], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **options)
+
+
+def formats():
+    """Return the names of all formats, as the program lists them."""
+    said = run("report", "--format", "none", "-o", os.devnull, os.devnull).stderr
+    return re.search(r"the formats are: (.*)", said)[1].split(", ")
 
 
 class Profilers:

@@ -9,7 +9,6 @@ import beamflame
 import nodes
 from beamflame import USAGE
 
-FORMATS = ("perf", "json", "svg", "html", "folded", "txt", "callgrind", "speedscope.json")
 # As text, in hex or decimal: an address of the upper half.
 TEXT = re.compile(rb"ffff[89a-f][0-9a-f]{11}|\b18446[67]\d{14}\b")
 
@@ -38,22 +37,23 @@ class KernelAddresses(unittest.TestCase):
         beamflame.require()
         cls.known = kernel_functions()
         cls.out = beamflame.folder(cls.addClassCleanup)
-        cls.outputs = [cls.out / f"x.{suffix}" for suffix in (*FORMATS, "pb", "otlp")]
-        recording = cls.out / "x.bfr"
+        cls.formats = beamflame.formats()
         with nodes.Node(25, "request") as node:
-            cls.record(node, "-o", recording, *cls.by_name(cls.outputs))
+            # With messages, without which there is no graph of these.
+            cls.record(node, "-e", "cpu,msg", *cls.outputs_of("x"))
             cls.record(node, "--kernel-addresses", "-o", cls.out / "with.bfr", "-o",
                        cls.out / "with.perf")
-        cls.outputs += [cls.out / "again.perf", cls.out / "again.json"]
-        beamflame.record("report", recording, *cls.by_name(cls.outputs[-2:]))
-
-    @staticmethod
-    def by_name(paths):
-        """Return the options for these outputs."""
-        return [word for path in paths for word in ("-o", path)]
+        beamflame.record("report", cls.out / "x.bfr", *cls.outputs_of("again"))
+        cls.outputs = [*cls.out.glob("x.*"), *cls.out.glob("again.*")]
 
     @classmethod
-    def record(cls, node, *options):
+    def outputs_of(cls, name):
+        """Return the options for an output in each format."""
+        return [word for form in cls.formats
+                for word in ("--format", form, "-o", cls.out / f"{name}.{form}")]
+
+    @staticmethod
+    def record(node, *options):
         beamflame.record("-p", node.pid, "-d", 3, "-F", 499, "-q", *options)
 
     def frames(self, path):
@@ -64,6 +64,8 @@ class KernelAddresses(unittest.TestCase):
 
     def test_no_output_has_kernel_addresses(self):
         """No format has one, nor has the recording; the names are there."""
+        made = {part for path in self.outputs for part in path.name.split(".")}
+        self.assertLessEqual(set(self.formats), made)
         seen = {address for address, _ in self.frames(self.out / "with.perf")}
         for path in self.outputs:
             with self.subTest(path.name):
@@ -71,7 +73,7 @@ class KernelAddresses(unittest.TestCase):
                 self.assertIsNone(TEXT.search(data))
                 for address in seen:
                     self.assertNotIn(varint(address), data)
-        self.assertEqual({address for address, _ in self.frames(self.out / "x.perf")}, {0})
+        self.assertEqual({address for address, _ in self.frames(self.out / "x.cpu.perf")}, {0})
 
     def test_root_can_ask_for_kernel_addresses(self):
         """With --kernel-addresses frames have the starts of their functions, in the recording
