@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import unittest
+from html.parser import HTMLParser
 
 import beamflame
 import nodes
@@ -118,6 +119,63 @@ class Page:
                 else:
                     self.assertEqual(stacks(json.loads(shown)[0]),
                                      stacks(self.report(["-e", "cpu", "--weight", "samples"])))
+
+
+class Elements(HTMLParser):
+    """The elements of a page, in their order: (name, attributes)."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.found = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+class Policy(unittest.TestCase):
+    """The content security policy of a page."""
+
+    DATA = ("application/json", "application/octet-stream")  # scripts that are not run
+
+    def page(self, name):
+        """Return the elements of a new page, whose frames are code."""
+        folder = beamflame.folder(self.addCleanup)
+        stacks, page = folder / "x.folded", folder / name
+        stacks.write_text("</script><script>foreign()</script>;<img src=x onerror=foreign()> 3\n")
+        beamflame.record("report", "-q", stacks, "-o", page)
+        return Elements(page.read_text("utf-8")).found
+
+    def policy(self, elements):
+        """Return the number of the only policy among the elements, and its directives."""
+        (at, text), = ((number, given["content"]) for number, (name, given) in enumerate(elements)
+                       if name == "meta"
+                       and given.get("http-equiv", "").lower() == "content-security-policy")
+        return at, dict(directive.split(" ", 1) for directive in text.split("; "))
+
+    def test_policy_permits_the_code_of_the_page_alone(self):
+        """Nothing is loaded, and a script or a style is run only with the page's nonce of 128 bits,
+        which those of beamflame have. The policy stands before all of them, and no element has
+        code in an attribute, which it would forbid."""
+        elements = self.page("x.html")
+        at, policy = self.policy(elements)
+        source = policy["script-src"]
+        self.assertRegex(source, r"^'nonce-[0-9a-f]{32}'$")
+        self.assertEqual(policy, {"default-src": "'none'", "script-src": source, "style-src": source,
+                                  "base-uri": "'none'", "form-action": "'none'"})
+        code = [(number, given) for number, (name, given) in enumerate(elements)
+                if name in ("script", "style") and given.get("type") not in self.DATA]
+        self.assertEqual(len(code), 3)  # the style, the modules, and what starts them
+        for number, given in code:
+            self.assertGreater(number, at)
+            self.assertEqual(f"'nonce-{given['nonce']}'", source)
+        self.assertEqual({name for name, given in elements for attribute in given
+                          if attribute.startswith("on") or attribute == "style"}, set())
+
+    def test_each_page_has_its_own_nonce(self):
+        """Who knows a page can't write code that another page would run."""
+        sources = {self.policy(self.page(f"{name}.html"))[1]["script-src"] for name in "ab"}
+        self.assertEqual(len(sources), 2)
 
 
 if __name__ == "__main__":
