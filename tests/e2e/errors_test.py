@@ -11,7 +11,7 @@ from pathlib import Path
 
 import beamflame
 import nodes
-from beamflame import DONE, FAILED, NO_PROCESS, PERMISSION, USAGE
+from beamflame import DONE, FAILED, NO_PROCESS, NO_SAMPLES, PERMISSION, USAGE
 
 NEEDS = "own nodes"
 
@@ -118,7 +118,24 @@ class Errors(unittest.TestCase):
                 node.kill()
                 _, said = profiler.communicate(timeout=60)
                 self.assertIn(profiler.returncode,
-                              (beamflame.DONE, NO_PROCESS, beamflame.NO_SAMPLES), said)
+                              (DONE, NO_PROCESS, NO_SAMPLES), said)
+
+    def test_node_that_ends_before_its_first_sample_has_its_exit_code(self):
+        """The outputs are missing, which is said, and the recording is there without a sample."""
+        beamflame.require()
+        recording, picture = self.out / "x.bfr", self.out / "x.svg"
+        with nodes.Node(25, "identity") as node:  # it never calls this function
+            profiler = beamflame.start("-p", node.pid, "-d", 60, "-e", "bif:erlang:md5/1",
+                                       "-o", recording, "-o", picture)
+            self.addCleanup(profiler.kill)
+            self.assertIn("sampling", profiler.stderr.readline())
+        out, said = profiler.communicate(timeout=60)
+        self.assertEqual(profiler.returncode, NO_SAMPLES, said)
+        self.assertEqual(out, "")
+        self.assertIn(f"warning: process {node.pid} ended while it was recorded", said)
+        self.assertIn("the recording holds no samples", said)
+        self.assertEqual(os.listdir(self.out), ["x.bfr"])
+        self.assertEqual(beamflame.run("report", recording).returncode, NO_SAMPLES)
 
     def test_data_before_a_full_disk_is_readable(self):
         """When the disk is almost full, an error says so, and what was written before is valid. There
@@ -174,7 +191,7 @@ class Errors(unittest.TestCase):
             cut = self.out / "cut.bfr"
             cut.write_bytes(data[:int(len(data) * share)])
             done = beamflame.run("report", cut, "--format", "folded", "-o", "-")
-            self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)
+            self.assertIn(done.returncode, (DONE, NO_SAMPLES), done.stderr)
 class ReaderThatLeaves(unittest.TestCase):
     """`head` closes the pipe as soon as it has enough."""
 
