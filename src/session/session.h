@@ -20,7 +20,7 @@ struct session;
 
 /* Start sampling. `started_ns`: CLOCK_MONOTONIC when the program began, for the attach time.
  * Borrows the options, the targets and the command line. It may remove targets that can't be
- * profiled. NULL with error. */
+ * profiled. NULL with error, also if a signal asks for the end (util/stop.h). */
 struct session *session_start(const struct session_options *options, struct targets *targets,
                               const char *command_line, uint64_t started_ns, struct error *error);
 void session_free(struct session *session);

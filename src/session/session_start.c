@@ -100,7 +100,8 @@ struct session *session_start(const struct session_options *options, struct targ
         session->options = options;
         session->targets = targets;
         session->command_line = command_line;
-        if (start(session, started_ns, error) == 0)
+        /* Searches that a signal cut short would be taken for a VM without these functions. */
+        if (start(session, started_ns, error) == 0 && !stop_requested)
             return session;
         session_free(session);
     } while (!stop_requested && drop_lost(targets)); /* one of them does not stop the others */
