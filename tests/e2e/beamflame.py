@@ -110,12 +110,20 @@ def formats():
     return re.search(r"the formats are: (.*)", said)[1].split(", ")
 
 
+def read_until(process, text):
+    """Read what a process says, up to a line with the text."""
+    for line in process.stderr:
+        if text in line:
+            return
+    raise AssertionError(f"the process ended without '{text}'")
+
+
 class Profilers:
     """Mixin for unittest.TestCase: helpers of tests about the end of recordings."""
 
-    def start(self, *arguments):
+    def start(self, *arguments, **options):
         """Start a profiler; the end of the test kills it if it still runs."""
-        profiler = start(*arguments)
+        profiler = start(*arguments, **options)
         self.addCleanup(profiler.communicate)
         self.addCleanup(profiler.kill)
         return profiler

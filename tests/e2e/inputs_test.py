@@ -2,12 +2,9 @@
 """Text formats as inputs of the report command."""
 import gzip
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
-import time
 import unittest
 
 import beamflame
@@ -194,23 +191,6 @@ class EndlessInput(unittest.TestCase):
                 least, *files = done.stdout.split()
                 self.assertEqual(files, [])
                 self.assertGreaterEqual(int(least), 20 * 1024 // 4 // 20)
-
-    def test_signals_end_the_reading(self):
-        temporary = folder(self.addCleanup)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-            with self.subTest(number=number):
-                report = subprocess.Popen([BINARY, "report", "-"], stdin=subprocess.PIPE,
-                                          stderr=subprocess.PIPE,
-                                          env=dict(os.environ, TMPDIR=str(temporary)))
-                self.addCleanup(report.communicate)
-                self.addCleanup(report.kill)
-                for _ in range(10):
-                    report.stdin.write(b"a;b 1\n" * 10000)
-                    report.stdin.flush()
-                    time.sleep(0.02)
-                report.send_signal(number)
-                self.assertEqual(report.wait(timeout=2), -number)
-                self.assertEqual(list(temporary.iterdir()), [])
 
 
 if __name__ == "__main__":

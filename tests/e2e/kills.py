@@ -141,6 +141,12 @@ def processes():
         "exe", lambda exe: os.path.samestat(os.stat(exe), binary))]
 
 
+def children(pid):
+    """Return the pids of the children of a process, those of all its threads."""
+    return [int(child) for path in Path(f"/proc/{pid}/task").glob("*/children")
+            for child in path.read_text(encoding="ascii").split()]
+
+
 def perf_events():
     """Return the perf events with programs whose process is beamflame, or has ended."""
     mine = {int(text.split("/")[2]) for text in processes()}
@@ -157,6 +163,23 @@ def links_of(pid):
         except OSError:
             continue
     return count
+
+
+# ---- what is left ----
+
+
+def settled(look):
+    """Return what `look` still finds after everything had time to end."""
+    deadline = time.monotonic() + TIME_TO_END
+    while (rest := look()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return rest
+
+
+def left_of_one(pid, before):
+    """Return what a profiler of this process has left, as texts. Others may run. The process that
+    attaches probes may live on for a moment (docs/safety.md)."""
+    return settled(lambda: orphans(before) or changed_code(pid))
 
 
 # ---- killing ----
@@ -211,11 +234,8 @@ class Killer:
 
     def left(self, before):
         """Return what is left after everything had time to end."""
-        deadline = time.monotonic() + TIME_TO_END
-        while (rest := processes() or orphans(before) or perf_events()) \
-                and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return rest + changed_code(self.node.pid)
+        return settled(lambda: processes() or orphans(before) or perf_events()) \
+            + changed_code(self.node.pid)
 
 
 def work(seconds, *each):

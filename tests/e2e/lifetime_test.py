@@ -27,26 +27,6 @@ class Lifetime(beamflame.Profilers, unittest.TestCase):
         for suffix in ("perf", "svg"):
             self.assertGreater((self.out / f"x.{suffix}").stat().st_size, 1000)
 
-    def end_by(self, signal_number):
-        with nodes.Node(25, "request") as node:
-            profiler = self.start("-p", node.pid, "-F", 199, *self.outputs())
-            time.sleep(2.5)
-            profiler.send_signal(signal_number)
-            code, said = self.ended(profiler)
-        self.assertEqual(code, beamflame.DONE, said)
-        self.check_outputs()
-
-    def test_sigint_ends_the_recording_and_writes_the_outputs(self):
-        self.end_by(signal.SIGINT)
-
-    def test_sigterm_ends_the_recording_and_writes_the_outputs(self):
-        self.end_by(signal.SIGTERM)
-
-    def test_end_of_the_terminal_ends_the_recording(self):
-        """SIGHUP, when a connection breaks, and SIGQUIT end a recording."""
-        self.end_by(signal.SIGHUP)
-        self.end_by(signal.SIGQUIT)
-
     def test_ignored_hangup_does_not_end_the_recording(self):
         """SIGHUP is ignored by a program that was started so (nohup)."""
         with nodes.Node(25, "request") as node:

@@ -14,6 +14,7 @@ from privileges_test import status
 
 NEEDS = "own nodes"
 NAME = "beamflame-out"
+ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 def children(pid, name=NAME):
@@ -127,10 +128,11 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
         self.check_no_temporary()
 
     def test_process_ends_with_its_parent(self):
-        """A profiler that is killed, or gets two signals, takes the process with it at once."""
-        cases = [(signal.SIGKILL,), *((number, number) for number in (
-            signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))]
-        started = self.all_writing([("-o", self.out / f"x{case[0]:d}.svg") for case in cases])
+        """A profiler that is killed, or gets two signals, takes the process with it at once. The
+        recording is there."""
+        cases = [(signal.SIGKILL,), *((number, number) for number in ENDS)]
+        started = self.all_writing([("-o", self.out / f"x{case[0]:d}.svg",
+                                     "-o", self.out / f"x{case[0]:d}.bfr") for case in cases])
         for numbers, (profiler, child) in zip(cases, started):
             with self.subTest(numbers):
                 for number in numbers:
@@ -140,14 +142,16 @@ class OutputsProcess(beamflame.OneNode, beamflame.Profilers, unittest.TestCase):
                 self.wait_for(lambda child=child: is_gone(child), 2)
                 profiler.stdout.read()
                 self.assertEqual(profiler.wait(2), -numbers[0])
+                self.assertGreater(
+                    sum(beamflame.folded(self.out / f"x{numbers[0]:d}.bfr").values()), 50)
         # SIGKILL leaves its temporary file, which the next run removes.
         self.assertLessEqual(len(list(self.out.rglob("*.tmp"))), 1)
 
     def test_signals_of_a_terminal_are_for_the_profiler(self):
         """The first signal of each kind, which a terminal sends to all, ends neither process while
-        outputs are written."""
-        numbers = (signal.SIGINT, signal.SIGHUP)
-        for number, (profiler, child) in zip(numbers, self.all_writing([(), ()])):
+        outputs are written. SIGPIPE ends none at all."""
+        numbers = (*ENDS, signal.SIGPIPE)
+        for number, (profiler, child) in zip(numbers, self.all_writing([()] * len(numbers))):
             with self.subTest(number):
                 profiler.send_signal(number)
                 os.kill(child, number)

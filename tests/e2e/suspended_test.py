@@ -13,7 +13,7 @@ import beamflame
 import nodes
 from beamflame import DONE
 from hostile_test import patience
-from kills import changed_code, objects, orphans
+from kills import left_of_one, objects
 
 NEEDS = "own nodes"
 STOPPED = 0.6  # seconds
@@ -72,20 +72,9 @@ class Recording(Suspended, unittest.TestCase):
         return self.start("-v", "-p", self.node.pid, "-F", 199, "-e", "cpu,wall,gc", "--budget", 100,
                           *options)
 
-    def wait_for(self, process, text):
-        """Read what the process says, up to a line with the text."""
-        for line in process.stderr:
-            if text in line:
-                return
-        self.fail(f"the process ended without '{text}'")
-
     def check_clean(self):
         """No probe and no BPF object stays."""
-        end = time.monotonic() + 15
-        while orphans(self.before) and time.monotonic() < end:
-            time.sleep(0.1)
-        self.assertEqual(orphans(self.before), [])
-        self.assertEqual(changed_code(self.node.pid), [])
+        self.assertEqual(left_of_one(self.node.pid, self.before), [])
 
     def check_samples(self, path, least=50):
         self.assertGreater(sum(beamflame.folded(path, "-e", "cpu").values()), least)
@@ -93,7 +82,7 @@ class Recording(Suspended, unittest.TestCase):
     def test_while_it_attaches(self):
         """The recording is made after all."""
         process = self.record("-d", 1.5, "-o", self.out / "x.bfr")
-        self.wait_for(process, "] hooks: ")
+        beamflame.read_until(process, "] hooks: ")
         self.suspend(process)
         _, said = process.communicate(timeout=30 * patience())
         self.assertEqual(process.returncode, DONE, said)
@@ -102,7 +91,7 @@ class Recording(Suspended, unittest.TestCase):
 
     def test_signal_ends_it_after_it_was_stopped_while_attaching(self):
         process = self.record("-o", self.out / "x.bfr")
-        self.wait_for(process, "] hooks: ")
+        beamflame.read_until(process, "] hooks: ")
         self.suspend(process)
         self.terminate(process)
         self.check_clean()
@@ -110,7 +99,7 @@ class Recording(Suspended, unittest.TestCase):
     def test_while_it_records(self):
         """Samples from before and after are there; sweeps that were missed are counted."""
         process = self.record("-o", self.out / "x.bfr", "--stats", self.out / "s.json")
-        self.wait_for(process, "sampling")
+        beamflame.read_until(process, "sampling")
         time.sleep(1)
         self.suspend(process)
         time.sleep(1)
@@ -126,7 +115,7 @@ class Recording(Suspended, unittest.TestCase):
     def test_signal_while_it_is_stopped(self):
         """SIGTERM takes effect when it continues."""
         process = self.record("-o", self.out / "x.bfr")
-        self.wait_for(process, "sampling")
+        beamflame.read_until(process, "sampling")
         time.sleep(1.5)
         os.killpg(process.pid, signal.SIGTSTP)
         self.wait_for_state(process, "T")

@@ -7,6 +7,7 @@ import time
 import unittest
 
 import beamflame
+from hostile_test import patience
 
 NEEDS = "own nodes"
 STACKS = "a;b 3\na;c 4\n"
@@ -40,14 +41,14 @@ class Ended(unittest.TestCase):
         return report
 
     def test_signals_leave_no_temporary_file(self):
-        """The program ends by the signal, as if it did not handle it."""
+        """The program ends by the signal within 2 s, as if it did not handle it."""
         for command in ("report",), ("diff",):
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT,
                            signal.SIGPIPE):
                 with self.subTest(command=command, number=number):
                     report = self.stalled(command)
                     report.send_signal(number)
-                    self.assertEqual(report.wait(timeout=10), -number)
+                    self.assertEqual(report.wait(timeout=2 * patience()), -number)
                     self.assertEqual(self.names(), [])
 
     def test_ignored_signal_stays_ignored(self):
