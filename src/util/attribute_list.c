@@ -6,6 +6,7 @@
 
 #include "util/alloc.h"
 #include "util/encode.h"
+#include "util/utf8.h"
 
 static bool must_escape(const char *text, size_t at)
 {
@@ -23,18 +24,23 @@ void attribute_list_put(struct buffer *list, const char *key, const char *value)
     encode_escapes(list, value, strlen(value), must_escape);
 }
 
-/* Replace the text by `size` bytes without blanks around them. */
+/* Replace the text by `size` bytes without blanks around them. A variable of the environment can
+ * have any bytes, and escapes stand for any. */
 static void set(struct buffer *text, const char *from, size_t size)
 {
+    struct buffer raw = {0};
+
     while (size && isspace((unsigned char)*from)) {
         from++;
         size--;
     }
     while (size && isspace((unsigned char)from[size - 1]))
         size--;
+    encode_undo_escapes(&raw, from, size);
     text->size = 0;
-    encode_undo_escapes(text, from, size);
+    text->size = utf8_clean(buffer_reserve(text, 3 * raw.size), raw.data, raw.size);
     buffer_byte(text, '\0');
+    buffer_free(&raw);
 }
 
 bool attribute_list_next(const char **at, struct buffer *key, struct buffer *value)

@@ -15,7 +15,7 @@
 void attribute_list_put(struct buffer *list, const char *key, const char *value);
 
 /* Take the attribute at `*at`, and move `*at` behind it. Key and value are new texts with NUL in
- * the buffers. A part without '=' is skipped. False at the end. */
+ * the buffers, and safe to show (utf8_clean()). A part without '=' is skipped. False at the end. */
 bool attribute_list_next(const char **at, struct buffer *key, struct buffer *value);
 
 /* Return the value of the first attribute with this key, to be freed; NULL if there is none. */

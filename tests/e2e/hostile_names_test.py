@@ -8,16 +8,21 @@ import stat
 import subprocess
 import time
 import unittest
+import urllib.request
 from pathlib import Path
+from unittest import mock
 
 import nodes
-from beamflame import BINARY, DONE, folder, require
+from agent_http_test import free_port
+from beamflame import BINARY, DONE, folder, formats, require, start
 
 NEEDS = "own nodes"
 TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")
 RELEASE = "27-usdt"
+# Formats that are no text; of a page, tests/tools/names_test.py reads what is text.
+BYTES = ("bfr", "pprof", "otlp", "html")
 # A number of processes, a frame, a process of a group, how many more there are, an empty line, the
 # number of tables, a table, the number of ports, a port.
 DUMP_LINE = (r"^(?:\d+ [a-z_]+|    \S.*|  <\d+\.\d+\.\d+> .* reductions [\d,]+.*|  and [\d,]+ more|"
@@ -37,7 +42,8 @@ PROCESSES = r"""
     {ok, _, Code} = compile:forms([
         {attribute, 1, module, Module}, {attribute, 1, export, [{Function, 1}]},
         {function, 1, Function, 1, [
-            {clause, 1, [{var, 1, 'A'}], [], [Call(erlang, md5), Call(Module, Function)]}]}]),
+            {clause, 1, [{var, 1, 'A'}], [],
+             [Call(erlang, md5), Call(base64, encode), Call(Module, Function)]}]}]),
     {module, _} = code:load_binary(Module, "file" ++ Bad, Code),
     spawn(fun() -> register(Name, self()), Module:Function(<<1>>) end),
     spawn(fun() ->
@@ -88,8 +94,12 @@ class HostileNamesTest(unittest.TestCase):
         assert b"\0process__spawn\0" in program
         emulator.write_bytes(program.replace(b"\0process__spawn\0", b"\0proc\x1b[31m\xe2\x80\xae\nx\0"))
         emulator.chmod(emulator.stat().st_mode | stat.S_IXUSR)
-        cls.node = nodes.Node(RELEASE, "request", ns=False, emulator=emulator,
-                              flags=("-eval", PROCESSES))
+        # The names that labels of profiles and metrics have.
+        names = {"OTEL_SERVICE_NAME": f"service{TITLE}",
+                 "OTEL_RESOURCE_ATTRIBUTES": f"service.version={TITLE},k8s.pod.name=pod%1B[31m%0A"}
+        with mock.patch.dict(os.environ, names):
+            cls.node = nodes.Node(RELEASE, "request", ns=False, emulator=emulator,
+                                  flags=("-eval", PROCESSES))
         cls.addClassCleanup(cls.node.kill)
         group = cgroup_of(cls.node.pid)
         cls.addClassCleanup(remove_cgroup, group)
@@ -118,6 +128,67 @@ class HostileNamesTest(unittest.TestCase):
         self.check("doctor", "--json", status=None)
         self.assertRegex(self.check("probes", "-p", pid), "proc\ufffd\\[31m\ufffd")
 
+    def with_banner(self):
+        """Start a node whose executable states a version with controls."""
+        emulator = self.folder / "banner.smp"
+        program = nodes.emulator(RELEASE).read_bytes()
+        program, count = re.subn(rb"(?<=%s \[erts-)\d\d\.\d\.\d\]", b"15\x1b[1m]", program)
+        self.assertEqual(count, 1)
+        emulator.write_bytes(program)
+        emulator.chmod(0o755)
+        node = nodes.Node(RELEASE, "waiting", ns=False, emulator=emulator)
+        self.addCleanup(emulator.unlink)
+        self.addCleanup(node.kill)
+        return node
+
+    def test_banner_is_printed_safely(self):
+        node = self.with_banner()
+        for command in (("ps",), ("ps", "--json"), ("doctor", "-p", node.pid),
+                        ("dump", "-p", node.pid)):
+            self.assertIn("15\ufffd[1m", self.check(*command, status=None))
+
+    def test_calls_have_safe_names(self):
+        """Callers, and processes that call."""
+        counted = ("calls", "-p", self.node.pid, "-d", "1", "--budget", "100", "base64:encode/1")
+        for options in (), ("--json",):
+            text = self.check(*counted, *options)
+            self.assertIn("foreign()</script>]]>%s, (1)'/1", text)
+            self.assertIn("named\ufffd[31m", text)
+
+    def test_agent_has_safe_names(self):
+        """Its answers and its log."""
+        port = free_port()
+        config = self.folder / "agent.yaml"
+        # Without probes, which would be attached to the nodes of other tests.
+        config.write_text("record: {interval: 1, events: ''}\n"
+                          f"http: {{listen: '127.0.0.1:{port}'}}\n"
+                          f"spool: {{directory: {self.folder / 'spool'}}}\n")
+        self.with_banner()
+        agent = start("agent", "-vv", "--config", config)
+        try:
+            for path in "/nodes", "/metrics":
+                self.check_text(self.answer(f"http://127.0.0.1:{port}{path}", b"service"), path)
+        finally:
+            agent.terminate()
+            _, log = agent.communicate(timeout=60)
+        self.assertEqual(agent.returncode, DONE, log)
+        self.assertIn("15\ufffd[1m", log)
+        self.check_text(log.encode(), "log")
+
+    @staticmethod
+    def answer(url, wanted):
+        """Ask until the answer contains the text; return it."""
+        end, text = time.monotonic() + 120, b""
+        while time.monotonic() < end:
+            try:
+                with urllib.request.urlopen(url, timeout=30) as answer:
+                    if wanted + b"a\xef\xbf\xbd]0;title" in (text := answer.read()):
+                        return text
+            except OSError:
+                pass  # it does not listen yet
+            time.sleep(0.2)
+        raise AssertionError(f"no name in {url}: {text[:2000]}")
+
     def test_dumps_have_safe_names(self):
         """A name begins no line of its own, and no other part of JSON. The section memory has no
         names of the VM."""
@@ -141,15 +212,19 @@ class HostileNamesTest(unittest.TestCase):
 
     def test_outputs_of_a_recording_have_safe_names(self):
         """Progress, the log, the summary and files for readers have no unsafe character."""
-        names = [self.folder / f"x.{suffix}" for suffix in ("svg", "txt", "folded", "perf", "json",
-                                                            "speedscope.json", "callgrind", "fprof")]
-        outputs = [part for name in names for part in ("-o", name)]
-        recording, stats = self.folder / "x.bfr", self.folder / "stats.json"
-        self.check("-p", self.node.pid, "-d", "1", "-vv", "-o", recording, "--stats", stats)
+        made = self.folder / "made"
+        made.mkdir()
+        outputs = [part for form in formats() if form not in BYTES
+                   for part in ("--format", form, "-o", made / f"x.{form}")]
+        recording = self.folder / "x.bfr"
+        # With messages, without which there is no graph of these.
+        self.check("-p", self.node.pid, "-d", "1", "-e", "cpu,msg", "-vv", "-o", recording,
+                   "--stats", made / "stats.json")
         self.check("report", "-v", recording, *outputs)
         self.check("report", recording, "--format", "json", "-o", "-")
-        for name in (*names, stats):
-            self.check_text(name.read_bytes(), name.name)
+        self.assertGreater(len(os.listdir(made)), len(formats()) - len(BYTES))
+        for path in made.iterdir():
+            self.check_text(path.read_bytes(), path.name)
 
     def test_messages_have_safe_paths(self):
         """Paths in messages are safe too."""

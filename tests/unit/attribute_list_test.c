@@ -52,11 +52,20 @@ static void test_lists_that_people_write_are_read(void **state)
     assert_value("a=1,a=2", "a", "1");
 }
 
+static void test_values_are_safe_to_show(void **state)
+{
+    (void)state;
+    assert_value("a=%1B[31m%0A\x07%E2%80%AEb%FF", "a", "\ufffd[31m\ufffd\ufffd\ufffdb\ufffd");
+    assert_value("a=x%00y", "a", "x\ufffdy");
+    assert_value("\x1b=1", "\ufffd", "1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_put_is_found),
         cmocka_unit_test(test_lists_that_people_write_are_read),
+        cmocka_unit_test(test_values_are_safe_to_show),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
