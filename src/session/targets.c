@@ -250,6 +250,17 @@ static int too_many(const pid_t *pids, size_t count, bool one, struct error *err
                      count, list, one ? "" : ", or -a for all");
 }
 
+/* VMs among the processes that may not be read would be missed without a word. */
+static void warn_of_unseen(const struct targets *targets, size_t refused)
+{
+    struct error error;
+
+    if (!refused || !capabilities_may_hide_processes())
+        return;
+    capabilities_refused(CAPABILITIES_TO_READ, &error, "examine %zu processes", refused);
+    targets->warn("VMs of other users may be missing: %s", error.text);
+}
+
 static int open_found(struct targets *targets, bool one, struct error *error)
 {
     size_t count = 0, refused = 0;
@@ -259,6 +270,8 @@ static int open_found(struct targets *targets, bool one, struct error *error)
     if (!pids)
         return -1;
     log_decision("targets", "%zu of the OS processes of this host are VMs", count);
+    if (targets->all && (count || targets->may_be_none))
+        warn_of_unseen(targets, refused);
     if (count == 0)
         result = targets->may_be_none ? 0 : none_found(refused, error);
     else if (targets->all)

@@ -6,22 +6,26 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
 import beamflame
 import nodes
 from beamflame import DONE, PERMISSION
+from hostile_test import patience
 
 NEEDS = "all nodes"
 OWN, OTHER, ROOT = 65534, 65533, 0
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 NEEDED = ("bpf", "perfmon", "sys_ptrace", "dac_read_search")
 TO_READ, TO_LOAD = {"sys_ptrace", "dac_read_search"}, {"bpf", "perfmon"}
 # With ptrace_scope, a user may not read his own processes either.
 TO_READ_OWN = {"sys_ptrace"} if YAMA.exists() and YAMA.read_text().strip() != "0" else set()
 SETS = (NEEDED, *(tuple(c for c in NEEDED if c != left_out) for left_out in NEEDED),
         ("sys_admin",), ())
+UNREADABLE = [held for held in SETS if len(TO_READ & set(held)) == 1]
 
 
 def as_user(user, capabilities):
@@ -42,6 +46,19 @@ def missing(needed, capabilities):
     return needed - held
 
 
+def let_users_sample(case):
+    """Let CAP_PERFMON suffice to sample, until the test case ends. Debian's kernels want
+    CAP_SYS_ADMIN where the setting is above 2."""
+    before = PARANOID.read_text()
+    if int(before) <= 2:
+        return
+    try:
+        PARANOID.write_text("2")
+    except OSError as error:
+        raise unittest.SkipTest("this kernel lets only CAP_SYS_ADMIN sample") from error
+    case.addClassCleanup(PARANOID.write_text, before)
+
+
 def start_node(case, user, load="identity"):
     """Start a node of the user, which ends with the test case; return its pid."""
     read, write = os.pipe()  # the node ends when the test closes the other end
@@ -59,11 +76,12 @@ def start_node(case, user, load="identity"):
 
 
 class Capabilities(unittest.TestCase):
+    RECORD = ("-q", "-e", "wall,gc", "--budget", "100")
+
     @classmethod
     def setUpClass(cls):
         beamflame.require()
-        if int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2:
-            raise unittest.SkipTest("this kernel lets only CAP_SYS_ADMIN sample")
+        let_users_sample(cls)
         cls.node = {user: start_node(cls, user) for user in (OWN, OTHER, ROOT)}
         cls.out = beamflame.folder(cls.addClassCleanup)
         cls.out.chmod(0o777)
@@ -80,20 +98,70 @@ class Capabilities(unittest.TestCase):
             self.assertEqual(named(done.stderr), lacks, done.stderr)
             self.assertIn("missing (run as root)", done.stderr)
 
-    def cases(self, users=(OWN, OTHER, ROOT)):
+    def cases(self, users=(OWN, OTHER, ROOT), sets=SETS):
         """Yield (pid, capabilities, what reading takes, the parameters of a subtest)."""
         for user in users:
-            for capabilities in SETS:
+            for capabilities in sets:
                 yield (self.node[user], capabilities, TO_READ_OWN if user == OWN else TO_READ,
                        {"user": user, "capabilities": capabilities})
 
-    def test_record_names_the_missing_capabilities(self):
+    def check_probing(self, *command, users=(OTHER,)):
         """Reading another user's VM takes two capabilities, sampling and probes two others."""
-        for pid, capabilities, to_read, case in self.cases():
+        for pid, capabilities, to_read, case in self.cases(users):
             with self.subTest(**case):
-                done = self.run_as(capabilities, "-q", "-p", pid, "-d", "0.3", "-e", "wall,gc",
-                                   "--budget", "100", "-o", self.out / f"{pid}.bfr")
-                self.check(done, missing(to_read, capabilities) or missing(TO_LOAD, capabilities))
+                self.check(self.run_as(capabilities, *command, "-p", pid),
+                           missing(to_read, capabilities) or missing(TO_LOAD, capabilities))
+
+    def test_record_names_the_missing_capabilities(self):
+        self.check_probing(*self.RECORD, "-d", "0.3", "-o", self.out / "x.bfr",
+                           users=(OWN, OTHER, ROOT))
+
+    def test_segments_name_the_missing_capabilities(self):
+        self.check_probing(*self.RECORD, "-d", "0.3", "--loop", "1", "-o", self.out / "loop.bfr")
+
+    def test_probes_name_the_missing_capabilities(self):
+        self.check_probing("probes")
+
+    def test_calls_name_the_missing_capabilities(self):
+        self.check_probing("calls", "-d", "0.3", "lists:seq/2")
+
+    def test_agent_names_the_missing_capabilities(self):
+        """Without those to sample the agent ends. Without those to read it records the VMs of its
+        own user, and warns that others are missing, or of each other one."""
+        for left_out in NEEDED:
+            with self.subTest(left_out):
+                self.check_agent(left_out, tuple(c for c in NEEDED if c != left_out))
+
+    def check_agent(self, left_out, capabilities):
+        spool, log = self.out / f"spool-{left_out}", self.out / f"{left_out}.log"
+        spool.mkdir(0o700)
+        shutil.chown(spool, OWN)
+        config = self.out / "agent.yaml"
+        config.write_text(f"record: {{interval: 1h, events: ''}}\nspool: {{directory: {spool}}}\n")
+        with open(log, "w", encoding="utf-8") as said, subprocess.Popen(
+                [*as_user(OWN, capabilities), self.binary, "agent", "--config", config],
+                stderr=said) as agent:
+            try:
+                self.wait_for(lambda: agent.poll() is not None or list(spool.glob("*.part")))
+            finally:
+                agent.terminate()
+        lines = log.read_text().splitlines()
+        self.assertEqual(agent.returncode, DONE if left_out in TO_READ else PERMISSION, lines)
+        if left_out == "sys_ptrace":  # which processes are VMs is not known
+            said = [line for line in lines if "VMs of other users may be missing" in line]
+        elif left_out == "dac_read_search":
+            said = [line for user in (OTHER, ROOT) for line in lines
+                    if f"process {self.node[user]} is skipped: not permitted" in line]
+        else:
+            said = [line for line in lines if ": not permitted" in line]
+        self.assertEqual(named("".join(said)), {left_out}, lines)
+        self.assertEqual(len(said), 2 if left_out == "dac_read_search" else 1, lines)
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 20 * patience()
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            time.sleep(0.1)
 
     def test_dump_needs_only_capabilities_to_read(self):
         """A dump needs only to read the VM; it says what sampling the running processes lacks."""
@@ -133,7 +201,8 @@ class Capabilities(unittest.TestCase):
     def test_doctor_lists_the_missing_capabilities(self):
         """The capabilities that are missing are listed, each check names those that it takes, and
         the exit code is that of the worst finding."""
-        for pid, capabilities, to_read, case in self.cases((OWN, OTHER)):
+        for pid, capabilities, to_read, case in (*self.cases((OWN, OTHER)),
+                                                 *self.cases((ROOT,), UNREADABLE)):
             with self.subTest(**case):
                 self.check_doctor(pid, capabilities, to_read)
 
@@ -152,7 +221,7 @@ class Capabilities(unittest.TestCase):
     def test_kernel_names_take_cap_syslog(self):
         """Names of kernel functions take CAP_SYSLOG where the kernel restricts their addresses."""
         if Path("/proc/sys/kernel/kptr_restrict").read_text().strip() == "2" or \
-                int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) <= 1:
+                int(PARANOID.read_text()) <= 1:
             self.skipTest("this kernel shows addresses to all, or to none")
         for capabilities, lacks in ((NEEDED, {"syslog"}), ((*NEEDED, "syslog"), set())):
             done = self.run_as(capabilities, "doctor", "--json", "-p", self.node[OWN])
