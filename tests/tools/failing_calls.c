@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Run a program whose system calls on files of one folder fail, as on a broken disk (EIO), on a full
- * one (ENOSPC) or beyond a user's quota (EDQUOT).
+ * Run a program whose system calls on files of one folder fail, as on a broken disk (EIO), on a
+ * full one (ENOSPC) or beyond a user's quota (EDQUOT).
  *
  *      failing_calls CALL ERRNO AFTER FOLDER PROGRAM [ARGUMENT...]
  *
