@@ -235,15 +235,21 @@ static int32_t last_offset(const int32_t *rows, size_t row)
     return last;
 }
 
+static int lacks(size_t row, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM lacks %s", row_names[row]);
+}
+
 int layout_check(const struct layout *layout, struct error *error)
 {
     const int32_t *rows = (const int32_t *)layout;
 
     for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
         if (rows[needed[i]] < 0)
-            return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM lacks %s",
-                             row_names[needed[i]]);
+            return lacks(needed[i], error);
     }
+    if (layout->atom_name < 0 && layout->atom_bin < 0) /* each release has one of the two */
+        return lacks(ROW(atom_name), error);
     for (size_t row = 0; row < ROWS; row++) {
         if (rows[row] < -1 || rows[row] > last_offset(rows, row))
             return error_set(error, ERROR_UNSUPPORTED, "the layout of this VM has %s at %d",

@@ -200,6 +200,22 @@ static void test_layout_with_a_field_outside_its_struct_is_refused(void **state)
     assert_non_null(strstr(error.text, "Atom.len"));
 }
 
+/* The name of an atom is in one field until 27, and in another one from 28 on. */
+static void test_layout_with_neither_form_of_atoms_is_refused(void **state)
+{
+    struct error error;
+
+    (void)state;
+    for (int release = OLDEST_RELEASE; release <= NEWEST_RELEASE; release++) {
+        struct build build = jit(release);
+        struct layout layout = table(&build);
+
+        layout.atom_name = layout.atom_bin = -1;
+        assert_int_equal(layout_check(&layout, &error), -1);
+        assert_non_null(strstr(error.text, "Atom.name"));
+    }
+}
+
 /* All words that are read of a field lie within the struct: the three words of the initial call,
  * and the argument register that holds the reductions. */
 static void test_field_whose_last_word_is_outside_is_refused(void **state)
@@ -234,6 +250,7 @@ int main(void)
         cmocka_unit_test(test_early_versions_have_smaller_schedulers),
         cmocka_unit_test(test_build_without_a_table_is_refused_by_name),
         cmocka_unit_test(test_layout_with_a_field_outside_its_struct_is_refused),
+        cmocka_unit_test(test_layout_with_neither_form_of_atoms_is_refused),
         cmocka_unit_test(test_field_whose_last_word_is_outside_is_refused),
     };
 
