@@ -206,7 +206,7 @@ static void say_shares(struct governor *governor, uint64_t now)
 
 void governor_take_precedence(void)
 {
-    /* Values of nice mean nothing to a thread that runs only while CPUs are idle (`chrt --idle`). */
+    /* Values of nice mean nothing to a thread that runs only on idle CPUs (`chrt --idle`). */
     const struct sched_param normal = {0};
 
     if (sched_setscheduler(0, SCHED_OTHER, &normal))
