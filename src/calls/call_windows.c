@@ -134,11 +134,11 @@ static void add_window(struct call_windows *windows, const struct call_moment *e
 static void close_window(struct call_windows *windows)
 {
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    struct call_moment end;
+    /* The window ends while all threads still have their breakpoints. */
+    struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
     double cost;
 
     call_counter_close(windows->counter);
-    end = look(windows, clock_ns(CLOCK_MONOTONIC));
     windows->is_open = false;
     windows->is_scaled = true;
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
@@ -178,8 +178,10 @@ void call_windows_end(struct call_windows *windows, uint64_t now)
 {
     bool was_open = windows->is_open;
 
-    call_counter_close(windows->counter);
+    if (!windows->is_scaled)
+        call_counter_close(windows->counter); /* exact counts have each call until then */
     windows->ended = look(windows, now);
+    call_counter_close(windows->counter);
     windows->is_open = false;
     if (!was_open)
         return;
