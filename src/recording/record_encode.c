@@ -157,15 +157,20 @@ static void encode_metrics(struct record_encoder *encoder, const struct sample *
     record_base_set_metrics(base, metrics);
 }
 
+static enum record_type type_of(const struct sample *sample)
+{
+    if (sample->slice)
+        return RECORD_SAMPLE_OF_SLICE;
+    return sample->trace_span ? RECORD_SAMPLE_OF_TRACE : RECORD_SAMPLE;
+}
+
 void record_encode_sample(struct record_encoder *encoder, const struct profile *profile,
                           const struct sample *sample, struct buffer *records)
 {
     const struct sample *base = &encoder->base.sample;
     const struct event_entry *event = profile_get_event(profile, sample->event);
 
-    buffer_byte(records, sample->slice        ? RECORD_SAMPLE_OF_SLICE
-                         : sample->trace_span ? RECORD_SAMPLE_OF_TRACE
-                                              : RECORD_SAMPLE);
+    buffer_byte(records, (char)type_of(sample));
     buffer_varint(records, sample->time - base->time);
     buffer_varint(records, sample->event);
     for (uint32_t i = 0; i < event->value_count; i++)
