@@ -75,15 +75,17 @@ int count_call(struct bpf_perf_event_data *context)
     __u64 process = jit_process(&context->regs);
     struct wire_call_site *site = bpf_map_lookup_elem(&sites, &entry);
     struct wire_call_key caller = {}, by = {};
-    struct wire_call_counts *sums;
-    __u32 function;
+    struct wire_call_counts *sums, *all;
+    __u32 function, of_all = WIRE_CALL_ALL;
 
     if (!site)
         return 0;
     function = site->function;
     sums = bpf_map_lookup_elem(&counts, &function);
-    if (!sums)
+    all = bpf_map_lookup_elem(&counts, &of_all);
+    if (!sums || !all)
         return 0;
+    all->calls++;
     if (!is_still_there(site, entry)) {
         sums->strangers++;
         return 0;

@@ -11,9 +11,11 @@
 #include "wire.h"
 
 enum wire_calls_limits {
-    WIRE_CALL_FUNCTIONS = 4,     /* that are counted at once: a CPU has as many breakpoints */
-    WIRE_CALL_TRIAL = 4,         /* the number of the function of the trial, which is no target's */
-    WIRE_CALL_COUNTS = 5,        /* functions and the trial */
+    WIRE_CALL_AT_ONCE = 4, /* functions that are counted at once: a CPU has as many breakpoints */
+    WIRE_CALL_FUNCTIONS = 64,    /* that are counted in turn */
+    WIRE_CALL_TRIAL = 64,        /* the number of the function of the trial, which is no target's */
+    WIRE_CALL_ALL = 65,          /* its `calls` are all hits */
+    WIRE_CALL_COUNTS = 66,       /* functions, the trial, and all */
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calls/call_functions.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +17,13 @@ enum { SYMBOL_BYTES = 2 * CALL_NAME_ATOM_BYTES };
 
 /* ---- finding ---- */
 
-/* A search for functions of a module by their symbols. */
+/* A search for functions of a module by their symbols: "lists:map/2", "Enum.map/2". */
 struct function_search {
-    char wanted[SYMBOL_BYTES]; /* the symbol; up to the slash if the arity is not given */
-    size_t size;
-    bool any_arity;
+    const struct call_name *name;
+    size_t prefix;               /* length of "lists:" */
+    char wanted[SYMBOL_BYTES];   /* "map", or "'f g'", if the name is no pattern */
     struct call_functions found; /* `count` of them are kept, */
     size_t matches;              /* and there are so many */
-    struct buffer symbols;       /* of all that match: "a:f/1, a:f/2" */
     const char *module;
     bool module_exists;
 };
@@ -42,12 +42,38 @@ static void add(struct call_functions *functions, const char *symbol, const char
         (struct counted_function){.symbol = xstrdup(symbol), .module = xstrdup(module)};
 }
 
+/* Copy the name of a symbol's function, without quotes. Names with escapes match no pattern that
+ * asks for these characters. */
+static void copy_function(const char *symbol, size_t prefix, char *function)
+{
+    const char *at = symbol + prefix, *end = strrchr(at, '/');
+
+    if (*at == '\'' && end > at + 1) {
+        at++;
+        end--;
+    }
+    memcpy(function, at, (size_t)(end - at));
+    function[end - at] = '\0';
+}
+
 static bool matches(const struct function_search *search, const char *symbol)
 {
-    if (!search->any_arity)
-        return !strcmp(symbol, search->wanted);
-    return !strncmp(symbol, search->wanted, search->size) &&
-           strchr(symbol + search->size, '/') == NULL;
+    const char *function = symbol + search->prefix, *slash = strrchr(symbol, '/');
+    char text[SYMBOL_BYTES];
+    size_t size;
+
+    if (!slash || (size_t)(slash - symbol) < search->prefix)
+        return false;
+    size = (size_t)(slash - function);
+    if (search->name->arity != CALL_ANY_ARITY &&
+        strtoul(slash + 1, NULL, 10) != search->name->arity)
+        return false;
+    if (!search->name->function_is_pattern)
+        return size == strlen(search->wanted) && !memcmp(function, search->wanted, size);
+    if (size >= sizeof(text))
+        return false;
+    copy_function(symbol, search->prefix, text);
+    return !fnmatch(search->name->function, text, FNM_NOESCAPE);
 }
 
 static bool look_at(void *context, const struct code_place *place)
@@ -59,22 +85,27 @@ static bool look_at(void *context, const struct code_place *place)
         !matches(search, place->symbol) || is_found(&search->found, place->symbol))
         return true;
     search->matches++;
-    buffer_format(&search->symbols, "%s%s", search->matches > 1 ? ", " : "", place->symbol);
     if (search->found.count < WIRE_CALL_FUNCTIONS)
         add(&search->found, place->symbol, search->module);
     return true;
 }
 
-static struct function_search search_for(struct code *code, const struct call_name *name)
+/* Search a module. */
+static struct function_search search_in(struct code *code, const struct call_name *name,
+                                        const char *module)
 {
-    struct function_search search = {.any_arity = name->arity == CALL_ANY_ARITY,
-                                     .module = name->module};
+    static const char NONE[] = "f/0";
+    struct function_search search = {.name = name, .module = module};
+    char symbol[SYMBOL_BYTES];
 
-    atom_mfa_format(name->module, name->function, search.any_arity ? 0 : name->arity, search.wanted,
-                    sizeof(search.wanted));
-    search.size = strlen(search.wanted) - 1;
-    code_each(code, name->module, look_at, &search);
-    buffer_byte(&search.symbols, '\0');
+    atom_mfa_format(module, "f", 0, symbol, sizeof(symbol));
+    search.prefix = strlen(symbol) - (sizeof(NONE) - 1);
+    if (!name->function_is_pattern) {
+        atom_mfa_format(module, name->function, 0, symbol, sizeof(symbol));
+        snprintf(search.wanted, sizeof(search.wanted), "%.*s",
+                 (int)(strlen(symbol) - search.prefix - strlen("/0")), symbol + search.prefix);
+    }
+    code_each(code, module, look_at, &search);
     return search;
 }
 
@@ -106,8 +137,10 @@ static int suggest(struct code *code, const struct call_name *name,
                          nearest.word ? "; did you mean '" : "", nearest.word ? nearest.word : "",
                          nearest.word ? "'?" : "");
     }
-    snprintf(symbol, sizeof(symbol), "%.*s",
-             (int)(search->any_arity ? search->size - 1 : strlen(search->wanted)), search->wanted);
+    atom_mfa_format(name->module, name->function, name->arity == CALL_ANY_ARITY ? 0 : name->arity,
+                    symbol, sizeof(symbol));
+    if (name->arity == CALL_ANY_ARITY)
+        *strrchr(symbol, '/') = '\0';
     nearest = nearest_word_begin(symbol);
     code_each(code, name->module, consider_function, &nearest);
     return error_set(error, ERROR_USAGE, "module '%s' has no function %s%s%s%s", module, symbol,
@@ -130,7 +163,8 @@ static void compare_module(void *context, const char *name)
 const char *call_functions_missing(struct code *code, const struct call_name *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct module_search search = {.wanted = names[i].module};
+        struct module_search search = {.wanted = names[i].module,
+                                       .exists = names[i].module_is_pattern};
 
         code_each_module(code, compare_module, &search);
         if (!search.exists)
@@ -142,68 +176,107 @@ const char *call_functions_missing(struct code *code, const struct call_name *na
 /* ---- the functions of a command ---- */
 
 /* Calls of BIFs go to their C code, not through the entry that the module `erlang` has for them. */
-static int check_bif(struct hooks *hooks, const struct call_name *name, const char *symbol,
-                     struct error *error)
+static int is_bif(struct hooks *hooks, const char *module, size_t prefix, const char *symbol,
+                  bool *ret_is_bif, struct error *error)
 {
     uint32_t arity = (uint32_t)strtoul(strrchr(symbol, '/') + 1, NULL, 10);
-    bool is_bif;
+    char function[SYMBOL_BYTES];
 
-    if (hooks_is_bif(hooks, name->module, name->function, arity, &is_bif, error))
-        return -1;
-    if (!is_bif)
-        return 0;
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "%s is a BIF, whose calls do not pass Erlang code: record it with -e bif:%s",
-                     symbol, symbol);
+    copy_function(symbol, prefix, function);
+    return hooks_is_bif(hooks, module, function, arity, ret_is_bif, error);
 }
 
-/* `functions`: those that were found before. */
-static int too_many(const struct call_functions *functions, const struct function_search *search,
-                    struct error *error)
+static int too_many(struct error *error)
 {
-    struct buffer all = {0};
-
-    for (size_t i = 0; i < functions->count; i++)
-        if (!matches(search, functions->of[i].symbol))
-            buffer_format(&all, "%s, ", functions->of[i].symbol);
-    buffer_format(&all, "%s", search->symbols.data);
-    error_set(error, ERROR_USAGE,
-              "at most %d functions can be counted at once, because a CPU has as many breakpoints: "
-              "choose among %.300s",
-              WIRE_CALL_FUNCTIONS, all.data);
-    buffer_free(&all);
-    return -1;
+    return error_set(error, ERROR_USAGE,
+                     "at most %d functions can be counted in turn: name fewer, or a narrower "
+                     "pattern",
+                     WIRE_CALL_FUNCTIONS);
 }
 
+/* BIFs that a pattern matches are left out. */
 static int take_found(struct hooks *hooks, const struct call_name *name,
                       const struct function_search *search, struct call_functions *functions,
                       struct error *error)
 {
-    if (search->matches > WIRE_CALL_FUNCTIONS)
-        return too_many(functions, search, error);
     for (size_t i = 0; i < search->found.count; i++) {
         const char *symbol = search->found.of[i].symbol;
+        bool bif;
 
-        if (check_bif(hooks, name, symbol, error))
+        if (is_bif(hooks, search->module, search->prefix, symbol, &bif, error))
             return -1;
-        if (is_found(functions, symbol))
+        if (bif && !name->module_is_pattern && !name->function_is_pattern)
+            return error_set(error, ERROR_UNSUPPORTED,
+                             "%s is a BIF, whose calls do not pass Erlang code: record it with "
+                             "-e bif:%s",
+                             symbol, symbol);
+        if (bif || is_found(functions, symbol))
             continue;
         if (functions->count == WIRE_CALL_FUNCTIONS)
-            return too_many(functions, search, error);
-        add(functions, symbol, name->module);
+            return too_many(error);
+        add(functions, symbol, search->module);
     }
-    return 0;
+    return search->matches > search->found.count ? too_many(error) : 0;
+}
+
+static int find_in(struct hooks *hooks, struct code *code, const struct call_name *name,
+                   const char *module, struct call_functions *functions, struct error *error)
+{
+    struct function_search search = search_in(code, name, module);
+    bool may_be_none =
+        name->module_is_pattern || (name->function_is_pattern && search.module_exists);
+    int result = search.matches || may_be_none ? take_found(hooks, name, &search, functions, error)
+                                               : suggest(code, name, &search, error);
+
+    call_functions_free(&search.found);
+    return result;
+}
+
+/* The names of the modules that match. */
+struct module_list {
+    const struct call_name *name;
+    char **of;
+    size_t count, room;
+};
+
+static void list_module(void *context, const char *module)
+{
+    struct module_list *list = context;
+
+    if (fnmatch(list->name->module, module, FNM_NOESCAPE))
+        return;
+    list->of = xgrow(list->of, &list->room, list->count, sizeof(*list->of));
+    list->of[list->count++] = xstrdup(module);
+}
+
+static int find_in_modules(struct hooks *hooks, struct code *code, const struct call_name *name,
+                           struct call_functions *functions, struct error *error)
+{
+    struct module_list list = {.name = name};
+    int result = 0;
+
+    code_each_module(code, list_module, &list);
+    for (size_t i = 0; i < list.count; i++) {
+        if (!result)
+            result = find_in(hooks, code, name, list.of[i], functions, error);
+        free(list.of[i]);
+    }
+    free(list.of);
+    return result;
 }
 
 static int find_one(struct hooks *hooks, struct code *code, const struct call_name *name,
                     struct call_functions *functions, struct error *error)
 {
-    struct function_search search = search_for(code, name);
-    int result = search.matches ? take_found(hooks, name, &search, functions, error)
-                                : suggest(code, name, &search, error);
+    size_t before = functions->count;
+    int result = name->module_is_pattern
+                     ? find_in_modules(hooks, code, name, functions, error)
+                     : find_in(hooks, code, name, name->module, functions, error);
 
-    call_functions_free(&search.found);
-    buffer_free(&search.symbols);
+    if (!result && functions->count == before &&
+        (name->module_is_pattern || name->function_is_pattern))
+        return error_set(error, ERROR_USAGE, "no function of this VM matches %s:%s",
+                         atom_shown(name->module), name->function);
     return result;
 }
 

@@ -17,12 +17,14 @@ static int refused(const char *text, struct error *error)
                      text);
 }
 
-/* Copy the atom at the start of the `size` bytes, quoted or not. It must take all of them. */
-static bool take_atom(const char *at, size_t size, char *atom)
+/* Copy the atom or pattern at the start of the `size` bytes, quoted or not. It must take all of
+ * them. */
+static bool take_atom(const char *at, size_t size, char *atom, bool *is_pattern)
 {
     bool quoted = size >= 2 && *at == '\'' && at[size - 1] == '\'';
     size_t used = 0;
 
+    *is_pattern = !quoted && (memchr(at, '*', size) || (size == 1 && *at == '_'));
     if (quoted) {
         at++;
         size -= 2;
@@ -32,14 +34,14 @@ static bool take_atom(const char *at, size_t size, char *atom)
             i++;
         if (used + 1 == CALL_NAME_ATOM_BYTES)
             return false;
-        atom[used++] = at[i];
+        atom[used++] = *is_pattern && size == 1 ? '*' : at[i];
     }
     atom[used] = '\0';
     return used > 0;
 }
 
-/* Return the length of the text without its arity, the digits behind the last slash. Names of funs
- * have slashes too: '-run/1-fun-0-'. */
+/* Return the length of the text without its arity, the digits or `_` behind the last slash. Names
+ * of funs have slashes too: '-run/1-fun-0-'. */
 static size_t cut_arity(const char *text, uint32_t *arity)
 {
     const char *slash = strrchr(text, '/');
@@ -47,6 +49,8 @@ static size_t cut_arity(const char *text, uint32_t *arity)
     unsigned long value;
 
     *arity = CALL_ANY_ARITY;
+    if (slash && !strcmp(slash, "/_"))
+        return (size_t)(slash - text);
     if (!slash || !isdigit((unsigned char)slash[1]))
         return strlen(text);
     value = strtoul(slash + 1, &end, 10);
@@ -88,8 +92,10 @@ int call_name_parse(const char *text, struct call_name *name, struct error *erro
     if (is_elixir && strncmp(text, ELIXIR, sizeof(ELIXIR) - 1) != 0)
         prefix = (size_t)snprintf(parsed.module, sizeof(parsed.module), "%s", ELIXIR);
     if ((size_t)(separator - text) + prefix >= CALL_NAME_ATOM_BYTES ||
-        !take_atom(text, (size_t)(separator - text), parsed.module + prefix) ||
-        !take_atom(separator + 1, size - (size_t)(separator - text) - 1, parsed.function))
+        !take_atom(text, (size_t)(separator - text), parsed.module + prefix,
+                   &parsed.module_is_pattern) ||
+        !take_atom(separator + 1, size - (size_t)(separator - text) - 1, parsed.function,
+                   &parsed.function_is_pattern))
         return refused(text, error);
     *name = parsed;
     return 0;

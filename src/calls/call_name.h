@@ -2,6 +2,7 @@
 /* Names of functions as users write them. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "util/error.h"
@@ -13,9 +14,12 @@ enum {
 
 struct call_name {
     char module[CALL_NAME_ATOM_BYTES], function[CALL_NAME_ATOM_BYTES]; /* as in the atom table */
+    bool module_is_pattern, function_is_pattern;                       /* of fnmatch(3) */
     uint32_t arity; /* CALL_ANY_ARITY: not given */
 };
 
 /* Parse MOD:FUN, MOD:FUN/ARITY, or the same with a dot as Elixir writes it: lists:map/2,
- * 'my mod':'f g'/1, Enum.map/2, 'Elixir.Enum':map. Return 0, or -1 with ERROR_USAGE. */
+ * 'my mod':'f g'/1, Enum.map/2, 'Elixir.Enum':map. Without quotes, `_` stands for any name or
+ * arity, and `*` for any characters: lists:_/_, shop_*:handle_*. Return 0, or -1 with
+ * ERROR_USAGE. */
 int call_name_parse(const char *text, struct call_name *name, struct error *error);

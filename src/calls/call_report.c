@@ -120,6 +120,14 @@ static void make_function(struct call_function_report *function, const struct ca
     call_report_divide(&function->processes, function->calls, weight);
 }
 
+static int compare_functions(const void *a, const void *b)
+{
+    const struct call_function_report *x = a, *y = b;
+
+    return x->calls == y->calls ? strcmp(x->symbol, y->symbol)
+                                : (x->calls < y->calls) - (x->calls > y->calls);
+}
+
 void call_report_make(const struct call_functions *functions, const struct call_counter *counter,
                       const struct call_windows *windows, const struct call_names *names,
                       struct call_report *report)
@@ -135,6 +143,7 @@ void call_report_make(const struct call_functions *functions, const struct call_
         report->of[i].symbol = functions->of[i].symbol;
         make_function(&report->of[i], &sums, call_windows_estimate(windows, i));
     }
+    qsort(report->of, report->count, sizeof(*report->of), compare_functions);
 }
 
 void call_report_free(struct call_report *report)

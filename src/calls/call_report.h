@@ -34,7 +34,7 @@ struct call_function_report {
 };
 
 struct call_report {
-    struct call_function_report of[WIRE_CALL_FUNCTIONS];
+    struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
 };
 

@@ -27,10 +27,14 @@ struct call_watch {
     struct call_names *names;
     struct call_counter *counter;
     struct call_windows *windows;
-    struct call_entry armed[WIRE_CALL_FUNCTIONS];
+    /* The entries of each function in the code of now, the newest version first. */
+    struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
+    size_t entry_counts[WIRE_CALL_FUNCTIONS];
+    struct call_entry armed[WIRE_CALL_AT_ONCE];
     size_t armed_count;
+    uint32_t group;       /* whose entries are armed: WIRE_CALL_AT_ONCE functions */
     uint32_t code_number; /* wire_call_key.code */
-    uint64_t epoch;       /* of the code map when entries were armed */
+    uint64_t epoch;       /* of the code map when entries were found */
     uint64_t began;
     uint64_t looked;    /* at the VM's code, the last time */
     uint64_t named;     /* processes, the last time */
@@ -112,9 +116,18 @@ const struct call_functions *call_watch_functions(const struct call_watch *watch
 
 /* ---- entries ---- */
 
-/* The entries to arm: all newest versions first, then older ones as far as breakpoints suffice. */
+static void find_entries(struct call_watch *watch)
+{
+    for (uint32_t i = 0; i < watch->functions.count; i++)
+        watch->entry_counts[i] = call_functions_entries(
+            &watch->functions, i, watch->vm, watch->code, watch->atoms, watch->entries[i]);
+    watch->epoch = code_epoch(watch->code);
+}
+
+/* The entries of a group to arm: all newest versions first, then older ones as far as breakpoints
+ * suffice. */
 struct wanted_entries {
-    struct call_entry of[WIRE_CALL_FUNCTIONS];
+    struct call_entry of[WIRE_CALL_AT_ONCE];
     size_t count;
     size_t newest;  /* the first so many are of newest versions */
     bool some_left; /* there are more */
@@ -122,18 +135,14 @@ struct wanted_entries {
 
 static void want_entries(const struct call_watch *watch, struct wanted_entries *wanted)
 {
-    struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
-    size_t counts[WIRE_CALL_FUNCTIONS];
+    size_t first = watch->group * WIRE_CALL_AT_ONCE;
 
-    for (uint32_t i = 0; i < watch->functions.count; i++)
-        counts[i] = call_functions_entries(&watch->functions, i, watch->vm, watch->code,
-                                           watch->atoms, entries[i]);
     for (size_t version = 0; version < CALL_VERSIONS; version++) {
-        for (size_t i = 0; i < watch->functions.count; i++) {
-            if (version >= counts[i])
+        for (size_t i = first; i < first + WIRE_CALL_AT_ONCE; i++) {
+            if (version >= watch->entry_counts[i])
                 continue;
-            if (wanted->count < WIRE_CALL_FUNCTIONS)
-                wanted->of[wanted->count++] = entries[i][version];
+            if (wanted->count < WIRE_CALL_AT_ONCE)
+                wanted->of[wanted->count++] = watch->entries[i][version];
             else
                 wanted->some_left = true;
         }
@@ -162,7 +171,7 @@ static void disarm_others(struct call_watch *watch, const struct wanted_entries 
     }
 }
 
-/* Arm what the VM's code has now. Other programs may leave too few breakpoints for old versions. */
+/* Arm the group's entries. Other programs may leave too few breakpoints for old versions. */
 static int arm_entries(struct call_watch *watch, struct error *error)
 {
     struct wanted_entries wanted = {0};
@@ -182,22 +191,48 @@ static int arm_entries(struct call_watch *watch, struct error *error)
             wanted.some_left = true;
     }
     watch->facts.old_code |= wanted.some_left;
-    watch->epoch = code_epoch(watch->code);
     return 0;
+}
+
+static int arm_group(void *context, uint32_t group, struct error *error)
+{
+    struct call_watch *watch = context;
+
+    watch->group = group;
+    return arm_entries(watch, error);
+}
+
+static bool has_entries(const struct call_watch *watch)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < watch->functions.count; i++)
+        count += watch->entry_counts[i];
+    return count > 0;
 }
 
 int call_watch_start(struct call_watch *watch, double budget, struct error *error)
 {
     watch->counter = call_counter_new(watch->vm, error);
-    if (!watch->counter || arm_entries(watch, error))
+    if (!watch->counter)
         return -1;
-    if (!watch->armed_count)
+    find_entries(watch);
+    if (!has_entries(watch))
         return error_set(error, ERROR_UNSUPPORTED,
                          "the entry of %s can't be found: the VM has no name before it",
                          watch->functions.of[0].symbol);
+    if (arm_entries(watch, error))
+        return -1;
     watch->began = watch->looked = watch->named = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(watch->vm->pid, &watch->cpu_began);
-    watch->windows = call_windows_new(watch->vm, watch->counter, budget, watch->began);
+    watch->windows = call_windows_new(
+        &(struct call_windows_options){.vm = watch->vm,
+                                       .counter = watch->counter,
+                                       .budget = budget,
+                                       .functions = (uint32_t)watch->functions.count,
+                                       .arm = arm_group,
+                                       .context = watch},
+        watch->began);
     governor_take_precedence();
     return 0;
 }
@@ -241,6 +276,7 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
     if (code_epoch(watch->code) == watch->epoch)
         return 0;
     call_counter_set_code(watch->counter, ++watch->code_number);
+    find_entries(watch);
     if (arm_entries(watch, error))
         return -1;
     watch->facts.reloads++;
@@ -319,7 +355,11 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
                 break;
             next_look = now + STEP_NS;
         }
-        until = call_windows_step(watch->windows, clock_ns(CLOCK_MONOTONIC));
+        if (call_windows_step(watch->windows, clock_ns(CLOCK_MONOTONIC), &until,
+                              &watch->facts.error)) {
+            watch->facts.end = CALL_END_ERROR;
+            break;
+        }
         if (until > next_look)
             until = next_look;
         sleep_until(until < end ? until : end);

@@ -10,30 +10,38 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/random.h"
 
-enum { GROUP = 0 }; /* the budget's only group: all breakpoints */
+enum {
+    GROUP = 0, /* the budget's only group: all breakpoints */
+    GROUPS_MAX = WIRE_CALL_FUNCTIONS / WIRE_CALL_AT_ONCE,
+};
 
 /* The time between two looks at the VM's CPU time, ns. */
 static const uint64_t INCOME_NS = 10000000;
 
-/* The VM and its calls at one moment. */
+/* The time of each group in turn while the budget pays for all hits, ns. */
+static const uint64_t TURN_NS = 50000000;
+
+/* The VM and the calls of the current group at one moment. */
 struct call_moment {
     uint64_t time, work;
-    uint64_t calls[WIRE_CALL_FUNCTIONS];
+    uint64_t calls[WIRE_CALL_AT_ONCE];
 };
 
 struct call_windows {
-    struct vm *vm;
-    struct call_counter *counter;
+    struct call_windows_options options;
     struct budget *budget; /* NULL: no limit */
-    struct call_moment began, opened, ended;
     enum vm_counter counter_of_work;
+    struct call_moment began, opened, ended;
     bool is_open, is_scaled;
     uint64_t hits;   /* when last paid for */
     uint64_t earned; /* the time of the last income */
     uint64_t cpu;    /* of the VM, ns */
     uint64_t count;
     double covered_ns;
+    uint32_t group, groups;
+    uint32_t order[GROUPS_MAX], at; /* the groups of this round, and the next one's place */
     struct estimate estimates[WIRE_CALL_FUNCTIONS];
 };
 
@@ -43,9 +51,9 @@ static struct call_moment look(const struct call_windows *windows, uint64_t now)
     struct call_moment moment = {.time = now};
     struct vm_work work;
 
-    if (vm_work(windows->vm, windows->counter_of_work, &work))
+    if (vm_work(windows->options.vm, windows->counter_of_work, &work))
         moment.work = work.count;
-    call_counter_calls(windows->counter, moment.calls);
+    call_counter_calls(windows->options.counter, windows->group * WIRE_CALL_AT_ONCE, moment.calls);
     return moment;
 }
 
@@ -58,26 +66,39 @@ static struct estimate_span span_between(const struct call_moment *from,
     };
 }
 
-struct call_windows *call_windows_new(struct vm *vm, struct call_counter *counter, double budget,
-                                      uint64_t now)
+/* Begin a round with the groups in random order. */
+static void shuffle(struct call_windows *windows)
+{
+    for (uint32_t i = 0; i < windows->groups; i++) {
+        uint32_t j = (uint32_t)(random_word() % (i + 1));
+
+        windows->order[i] = windows->order[j];
+        windows->order[j] = i;
+    }
+    windows->at = 0;
+}
+
+struct call_windows *call_windows_new(const struct call_windows_options *options, uint64_t now)
 {
     struct call_windows *windows = xcalloc(1, sizeof(*windows));
     uint64_t until;
 
-    windows->vm = vm;
-    windows->counter = counter;
-    windows->counter_of_work = vm_counts(vm, VM_EXECUTED) ? VM_EXECUTED : VM_REDUCTIONS;
-    process_cpu_time(vm->pid, &windows->cpu);
+    windows->options = *options;
+    windows->groups = (options->functions + WIRE_CALL_AT_ONCE - 1) / WIRE_CALL_AT_ONCE;
+    windows->is_scaled = windows->groups > 1;
+    windows->counter_of_work = vm_counts(options->vm, VM_EXECUTED) ? VM_EXECUTED : VM_REDUCTIONS;
+    process_cpu_time(options->vm->pid, &windows->cpu);
     windows->began = look(windows, now);
     memset(windows->began.calls, 0, sizeof(windows->began.calls)); /* since breakpoints are set */
     windows->opened = windows->began;
-    windows->hits = call_counter_hits(counter);
+    windows->hits = call_counter_hits(options->counter);
     windows->earned = now;
     windows->is_open = true;
-    if (budget >= 1)
+    shuffle(windows);
+    if (options->budget >= 1)
         return windows;
     windows->budget = budget_new(&(struct budget_options){
-        .part = budget, .target_cpu = windows->cpu, .groups = 1, .seed = now, .now = now});
+        .part = options->budget, .target_cpu = windows->cpu, .groups = 1, .seed = now, .now = now});
     budget_order(windows->budget, GROUP, now, &until);
     budget_opened(windows->budget, GROUP, now, 0, 0);
     return windows;
@@ -91,44 +112,78 @@ void call_windows_free(struct call_windows *windows)
     free(windows);
 }
 
-/* ---- steps ---- */
+/* ---- windows ---- */
 
 /* Return what hits have cost since the last call, ns. */
 static double take_cost(struct call_windows *windows)
 {
-    uint64_t hits = call_counter_hits(windows->counter), before = windows->hits;
+    uint64_t hits = call_counter_hits(windows->options.counter), before = windows->hits;
 
     windows->hits = hits;
-    return (double)(hits - before) * call_counter_hit_ns(windows->counter);
+    return (double)(hits - before) * call_counter_hit_ns(windows->options.counter);
 }
 
-static void open_window(struct call_windows *windows)
+/* Set the breakpoints of the next group. */
+static int take_turn(struct call_windows *windows, struct error *error)
 {
-    uint64_t began = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
+    if (windows->groups == 1)
+        return 0;
+    if (windows->at == windows->groups)
+        shuffle(windows);
+    windows->group = windows->order[windows->at++];
+    return windows->options.arm(windows->options.context, windows->group, error);
+}
 
-    call_counter_open(windows->counter, budget_window_scale(windows->budget, GROUP));
-    now = clock_ns(CLOCK_MONOTONIC);
-    windows->opened = look(windows, now);
+/* Open the counter for the next group. Each call stands for `scale` calls of its group. */
+static int open_counter(struct call_windows *windows, double scale, struct error *error)
+{
+    if (take_turn(windows, error))
+        return -1;
+    call_counter_open(windows->options.counter, scale * windows->groups);
+    windows->opened = look(windows, clock_ns(CLOCK_MONOTONIC));
     windows->is_open = true;
-    budget_opened(windows->budget, GROUP, now, now - began,
-                  (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
-    log_detail("calls", "a window opens, each call stands for %.1f",
-               budget_window_scale(windows->budget, GROUP));
+    log_detail("calls", "a window of group %u opens, each call stands for %.1f", windows->group,
+               scale * windows->groups);
+    return 0;
 }
 
 /* The window that is closed at `end` stands for `represents` ns. */
 static void add_window(struct call_windows *windows, const struct call_moment *end,
-                       uint64_t represents)
+                       double represents)
 {
     struct estimate_span seen = span_between(&windows->opened, end);
+    struct estimate *estimates = &windows->estimates[windows->group * WIRE_CALL_AT_ONCE];
 
     windows->count++;
-    windows->covered_ns += seen.ns;
-    for (int i = 0; i < WIRE_CALL_FUNCTIONS; i++) {
+    windows->covered_ns += seen.ns / windows->groups;
+    for (int i = 0; i < WIRE_CALL_AT_ONCE; i++) {
         double calls = (double)(end->calls[i] - windows->opened.calls[i]);
 
-        estimate_add(&windows->estimates[i], seen, (double)represents, calls, calls);
+        estimate_add(&estimates[i], seen, represents * windows->groups, calls, calls);
     }
+    log_detail("calls", "a window of %.3f ms closes", seen.ns / 1e6);
+}
+
+/* ---- with the budget ---- */
+
+static int open_window(struct call_windows *windows, struct error *error)
+{
+    uint64_t began = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    if (open_counter(windows, budget_window_scale(windows->budget, GROUP), error))
+        return -1;
+    budget_opened(windows->budget, GROUP, windows->opened.time, windows->opened.time - began,
+                  (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    return 0;
+}
+
+/* While the counter stays open, turns are windows of their own. */
+static double close_budget(struct call_windows *windows, uint64_t now)
+{
+    bool is_continuous = budget_is_continuous(windows->budget, GROUP);
+    uint64_t represents = budget_closed(windows->budget, GROUP, now);
+
+    return (double)(is_continuous ? now - windows->opened.time : represents);
 }
 
 static void close_window(struct call_windows *windows)
@@ -138,56 +193,99 @@ static void close_window(struct call_windows *windows)
     struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
     double cost;
 
-    call_counter_close(windows->counter);
+    call_counter_close(windows->options.counter);
     windows->is_open = false;
     windows->is_scaled = true;
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
-    add_window(windows, &end, budget_closed(windows->budget, GROUP, end.time));
+    add_window(windows, &end, close_budget(windows, end.time));
     budget_detached(windows->budget, GROUP, cost + take_cost(windows));
-    log_detail("calls", "a window of %.3f ms closes",
-               (double)(end.time - windows->opened.time) / 1e6);
 }
 
-uint64_t call_windows_step(struct call_windows *windows, uint64_t now)
+static int step_of_budget(struct call_windows *windows, uint64_t now, uint64_t *until,
+                          struct error *error)
 {
-    uint64_t until;
-
-    if (!windows->budget)
-        return UINT64_MAX;
     if (now - windows->earned >= INCOME_NS) {
-        process_cpu_time(windows->vm->pid, &windows->cpu); /* stays if the VM has ended */
+        /* The time stays if the VM has ended. */
+        process_cpu_time(windows->options.vm->pid, &windows->cpu);
         budget_income(windows->budget, now, windows->cpu);
         windows->earned = now;
     }
     if (windows->is_open)
         budget_spend(windows->budget, GROUP, now, take_cost(windows));
-    switch (budget_order(windows->budget, GROUP, now, &until)) {
+    switch (budget_order(windows->budget, GROUP, now, until)) {
     case BUDGET_OPEN:
-        open_window(windows);
-        break;
+        return open_window(windows, error);
     case BUDGET_CLOSE:
         close_window(windows);
         break;
     case BUDGET_WAIT:
         break;
     }
-    return until < now + INCOME_NS ? until : now + INCOME_NS;
+    if (*until > now + INCOME_NS)
+        *until = now + INCOME_NS;
+    return 0;
+}
+
+/* ---- without a need for it ---- */
+
+/* The counter stays open, and it is the next group's turn. */
+static int change_group(struct call_windows *windows, struct error *error)
+{
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
+    struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
+
+    call_counter_close(windows->options.counter);
+    add_window(windows, &end, (double)(end.time - windows->opened.time));
+    if (open_counter(windows, 1, error))
+        return -1;
+    now = clock_ns(CLOCK_MONOTONIC);
+    if (windows->budget)
+        budget_spend(windows->budget, GROUP, now,
+                     take_cost(windows) + (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    return 0;
+}
+
+static bool stays_open(const struct call_windows *windows)
+{
+    return windows->is_open && (!windows->budget || budget_is_continuous(windows->budget, GROUP));
+}
+
+int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *until,
+                      struct error *error)
+{
+    uint64_t turn;
+
+    *until = UINT64_MAX;
+    if (windows->budget && step_of_budget(windows, now, until, error))
+        return -1;
+    if (windows->groups == 1 || !stays_open(windows))
+        return 0;
+    turn = windows->opened.time + TURN_NS;
+    if (now >= turn) {
+        if (change_group(windows, error))
+            return -1;
+        turn = windows->opened.time + TURN_NS;
+    }
+    if (*until > turn)
+        *until = turn;
+    return 0;
 }
 
 void call_windows_end(struct call_windows *windows, uint64_t now)
 {
     bool was_open = windows->is_open;
+    double represents;
 
     if (!windows->is_scaled)
-        call_counter_close(windows->counter); /* exact counts have each call until then */
+        call_counter_close(windows->options.counter); /* exact counts have each call until then */
     windows->ended = look(windows, now);
-    call_counter_close(windows->counter);
+    call_counter_close(windows->options.counter);
     windows->is_open = false;
     if (!was_open)
         return;
-    add_window(windows, &windows->ended,
-               windows->budget ? budget_closed(windows->budget, GROUP, now)
-                               : now - windows->opened.time);
+    represents =
+        windows->budget ? close_budget(windows, now) : (double)(now - windows->opened.time);
+    add_window(windows, &windows->ended, represents);
 }
 
 /* ---- results ---- */

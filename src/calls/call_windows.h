@@ -3,6 +3,12 @@
  * When breakpoints are enabled, so that hits cost the VM no more than a budget, and what the calls
  * in these windows stand for (budget/budget.h, budget/windows.h). As long as hits cost less, all
  * calls are counted.
+ *
+ * More functions than there are breakpoints are counted in turn, in groups. Windows of time are
+ * divided among the groups, each round in random order. So a call stands for as many more as there
+ * are groups.
+ *
+ *   new ──> step... ──> end ──> { scale, estimate, count, covered } ──> free
  */
 #pragma once
 
@@ -11,17 +17,27 @@
 
 #include "beam/vm.h"
 #include "capture/call_counter.h"
+#include "util/error.h"
 
 struct call_windows;
 
-/* `budget` is the share of the VM's CPU time that hits may cost; 1: no limit. The counter is open,
- * and its breakpoints are set. `vm` and `counter` are borrowed. */
-struct call_windows *call_windows_new(struct vm *vm, struct call_counter *counter, double budget,
-                                      uint64_t now);
+struct call_windows_options {
+    struct vm *vm;                /* borrowed */
+    struct call_counter *counter; /* borrowed; open, with the breakpoints of group 0 */
+    double budget;                /* share of the VM's CPU time that hits may cost; 1: no limit */
+    uint32_t functions;           /* group 0 has the first WIRE_CALL_AT_ONCE */
+    /* Set the breakpoints of a group in place of those of the one before. The counter is closed. */
+    int (*arm)(void *context, uint32_t group, struct error *error);
+    void *context;
+};
+
+struct call_windows *call_windows_new(const struct call_windows_options *options, uint64_t now);
 void call_windows_free(struct call_windows *windows);
 
-/* Open or close the counter if it is time. Return the time of the next call at the latest. */
-uint64_t call_windows_step(struct call_windows *windows, uint64_t now);
+/* Open or close the counter if it is time. `*until` is set to the time of the next call at the
+ * latest. Fails as `arm` does. */
+int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *until,
+                      struct error *error);
 
 /* Close the counter. No step after that. */
 void call_windows_end(struct call_windows *windows, uint64_t now);

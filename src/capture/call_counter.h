@@ -44,8 +44,9 @@ void call_counter_set_code(struct call_counter *counter, uint32_t code);
 /* All hits so far, of all functions. */
 uint64_t call_counter_hits(const struct call_counter *counter);
 
-/* The calls so far of each of the first WIRE_CALL_FUNCTIONS functions. */
-void call_counter_calls(const struct call_counter *counter, uint64_t calls[WIRE_CALL_FUNCTIONS]);
+/* The calls so far of `first` and the functions after it. */
+void call_counter_calls(const struct call_counter *counter, uint32_t first,
+                        uint64_t calls[WIRE_CALL_AT_ONCE]);
 
 /* Count calls from now on, each with this weight, 1 or more. A new counter does, with 1. */
 void call_counter_open(struct call_counter *counter, double weight);

@@ -17,7 +17,7 @@
 #include "session/targets.h"
 #include "util/buffer.h"
 
-enum { TOP = 10, ROWS_MAX = 1000000 };
+enum { TOP = 10, TOP_OF_MANY = 2, ROWS_MAX = 1000000 };
 
 struct calls_options {
     struct target_options target; /* the VM */
@@ -26,9 +26,9 @@ struct calls_options {
     size_t name_count;
     double duration; /* s; 0: until Ctrl-C */
     double budget;   /* share of the VM's CPU time */
-    size_t top;
+    size_t top;      /* SIZE_MAX: not given */
     bool json;
-    bool wait_load;
+    bool wait_load, dry_run;
 };
 
 /* ---- options ---- */
@@ -80,10 +80,12 @@ static const struct command_option option_list[] = {
      set_budget, NULL},
     {"top", 't', "N",
      "List the N callers and the N processes with the most calls of each function. The default is "
-     "10.",
+     "10; 2 for more than 4 functions.",
      set_top, NULL},
     {"wait-load", 0, NULL, "Wait until the VM has loaded the modules, and count from then on.",
      option_set_true, NULL, offsetof(struct calls_options, wait_load)},
+    {"dry-run", 0, NULL, "List the functions that would be counted, and end.", option_set_true,
+     NULL, offsetof(struct calls_options, dry_run)},
     {"json", 'j', NULL, "Print one JSON object, with all callers and processes.", option_set_true,
      NULL, offsetof(struct calls_options, json)},
     {0},
@@ -96,9 +98,7 @@ static int take_arguments(void *target, char **arguments, bool after_dashes, str
     (void)after_dashes;
     for (; *arguments; arguments++) {
         if (options->name_count == WIRE_CALL_FUNCTIONS)
-            return error_set(error, ERROR_USAGE,
-                             "at most %d functions can be counted at once, because a CPU has as "
-                             "many breakpoints",
+            return error_set(error, ERROR_USAGE, "at most %d functions can be counted at once",
                              WIRE_CALL_FUNCTIONS);
         if (call_name_parse(*arguments, &options->names[options->name_count], error))
             return -1;
@@ -118,13 +118,22 @@ static int check(void *target, struct error *error)
 
 /* ---- counting ---- */
 
+static int print_functions(const struct call_functions *functions, struct error *error)
+{
+    for (size_t i = 0; i < functions->count; i++)
+        message_print("%s", functions->of[i].symbol);
+    return message_end("the functions", error);
+}
+
 static void say_start(const struct calls_options *options, const struct call_functions *functions,
                       pid_t pid)
 {
     struct buffer text = {0};
 
-    for (size_t i = 0; i < functions->count; i++)
+    for (size_t i = 0; i < functions->count && functions->count <= WIRE_CALL_AT_ONCE; i++)
         buffer_format(&text, "%s%s", i ? ", " : "", functions->of[i].symbol);
+    if (functions->count > WIRE_CALL_AT_ONCE)
+        buffer_format(&text, "%zu functions, %d at a time,", functions->count, WIRE_CALL_AT_ONCE);
     buffer_format(&text, " in process %d", (int)pid);
     if (options->duration > 0)
         buffer_format(&text, " for %g s", options->duration);
@@ -146,7 +155,7 @@ static void warn(const struct call_facts *facts)
     if (facts->old_code)
         message_warning("processes that still run an older version of a module are not counted: "
                         "all %d breakpoints are in use",
-                        WIRE_CALL_FUNCTIONS);
+                        WIRE_CALL_AT_ONCE);
     if (facts->missing_threads)
         message_warning("%u schedulers of the VM were not found: what they call is not counted",
                         facts->missing_threads);
@@ -168,6 +177,13 @@ static void say_cost(const struct call_facts *facts)
     buffer_free(&text);
 }
 
+static size_t top_of(const struct calls_options *options, size_t functions)
+{
+    if (options->top != SIZE_MAX)
+        return options->top;
+    return functions > WIRE_CALL_AT_ONCE ? TOP_OF_MANY : TOP;
+}
+
 static int print(const struct call_watch *watch, const struct call_facts *facts,
                  const struct calls_options *options, struct error *error)
 {
@@ -178,7 +194,7 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     if (options->json)
         calls_print_json(&report, facts);
     else
-        calls_print_table(&report, facts, options->top);
+        calls_print_table(&report, facts, top_of(options, report.count));
     call_report_free(&report);
     result = message_end("the counts", error);
     if (!result)
@@ -205,6 +221,11 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
     struct call_facts facts;
     int result = watch ? find_functions(options, watch, error) : -1;
 
+    if (!result && options->dry_run) {
+        result = print_functions(call_watch_functions(watch), error);
+        call_watch_free(watch);
+        return result;
+    }
     if (!result)
         result = call_watch_start(watch, options->budget, error);
     if (!result) {
@@ -238,7 +259,7 @@ static int run_in_vm(const struct calls_options *options, struct error *error)
 static int run(int argc, char **argv)
 {
     struct calls_options options = {
-        .target = {.one = true, .warn = message_warning}, .budget = 0.01, .top = TOP};
+        .target = {.one = true, .warn = message_warning}, .budget = 0.01, .top = SIZE_MAX};
     struct error error;
     int result;
 
@@ -262,7 +283,9 @@ const struct command calls_command = {
     .summary = "count calls of Erlang functions, by caller and process",
     .description =
         "Count each call of up to 4 Erlang functions, by caller and by process, without tracing. "
-        "Without an arity, all arities are counted. A hardware breakpoint on the function's entry "
+        "Without an arity, all arities are counted; `_` is any name, `*` any characters. Up to 64 "
+        "functions are counted in turn, and numbers of calls are estimates. A hardware breakpoint "
+        "on the function's entry "
         "counts; nothing is written to the VM. If that costs more than the budget, calls are "
         "counted at random times, and numbers of calls are estimates with an interval.",
     .groups = groups,

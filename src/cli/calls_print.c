@@ -83,8 +83,12 @@ static void print_function(const struct call_function_report *function, double s
 
 void calls_print_table(const struct call_report *report, const struct call_facts *facts, size_t top)
 {
+    size_t called = 0;
+
+    while (called < report->count && report->of[called].calls)
+        called++;
     message_print("%14s %12s  %s", "CALLS", "CALLS/S", "FUNCTION");
-    for (size_t i = 0; i < report->count; i++) {
+    for (size_t i = 0; i < called; i++) {
         const struct call_function_report *function = &report->of[i];
 
         print_function(function, facts->seconds);
@@ -93,6 +97,11 @@ void calls_print_table(const struct call_report *report, const struct call_facts
         print_rows(&function->processes, top, facts->seconds, print_process,
                    "  in %s other processes%s", "  in processes that were not counted%s%s");
     }
+    if (report->count - called > 1)
+        print_row(0, 0, facts->seconds, "%s functions%s", number_text(report->count - called).text,
+                  "");
+    else if (called < report->count)
+        print_row(0, 0, facts->seconds, "%s%s", report->of[called].symbol, "");
 }
 
 /* ---- JSON ---- */

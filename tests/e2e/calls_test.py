@@ -176,12 +176,24 @@ class Refusals(unittest.TestCase):
             with self.subTest(name):
                 self.assertIn("is a BIF", self.refused(beamflame.UNSUPPORTED, name))
 
-    def test_too_many(self):
-        self.assertIn("at most 4", self.refused(beamflame.USAGE, *[f"lists:{f}/2" for f in (
-            "map", "filter", "foreach", "nth", "all")]))
-        # Without an arity, all arities count.
-        self.assertIn("lists:seq/3", self.refused(beamflame.USAGE, "lists:seq", "lists:sort",
-                                                  "lists:nth/2"))
+    def test_patterns(self):
+        """Patterns are resolved to the functions of the VM but BIFs; what is too much is refused."""
+        for patterns, found in ((["lists:map*"], {"lists:map/2", "lists:mapfoldl/3",
+                                                  "lists:mapfoldr/3"}),
+                                (["counted:tail/_"], {"counted:tail/2"}),
+                                (["count*d:local/1", "counted:local"], {"counted:local/1"}),
+                                (["counted:-called*"], {"counted:'-called/1-fun-0-'/2"}),
+                                (["erlang:mem*/_"], {"erlang:memory/0", "erlang:memory/1"})):
+            with self.subTest(patterns):
+                done = beamflame.run("calls", "-p", self.node.pid, "--dry-run", *patterns)
+                self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+                self.assertLessEqual(found, set(done.stdout.splitlines()))
+        for pattern, says in (("lists:_/_", "at most 64"), ("_:*", "at most 64"),
+                              ("nobod*:_", "no function of this VM matches nobod*:*"),
+                              ("lists:zz*/1", "no function of this VM matches lists:zz*"),
+                              ("listz:ma*", "did you mean 'lists'?")):
+            with self.subTest(pattern):
+                self.assertIn(says, self.refused(beamflame.USAGE, pattern))
 
     def test_breakpoints_that_others_use(self):
         """With one free breakpoint, one function is counted and two are refused."""
@@ -228,6 +240,31 @@ class Limits(unittest.TestCase):
         often = next(f for f in counted["functions"] if f["function"] == RATED[0])
         shares = {c["function"]: c["calls"] / often["calls"] for c in often["callers"]}
         self.assertAlmostEqual(shares["callrate:many/1"], 0.75, delta=0.15)
+
+    def test_many_functions_are_counted_in_turn(self):
+        """40 functions share 4 breakpoints. Of the intervals that are known, nearly all hold the
+        node's own count, with the budget and without, and the order is that of the calls."""
+        for budget in 5, 100:
+            with self.subTest(budget), nodes.Node(27, "callrate", "all=1", "work=20000") as node:
+                with counting(node, "--budget", budget, "callrate_all:f*/1") as counted:
+                    before = node.report()
+                    time.sleep(8)
+                    after = node.report()
+                self.assertEqual(len(counted["functions"]), 40)
+                self.assertLess(counted["covered_percent"], 10.1)
+                told = [self.holds(f, before, after, counted["seconds"] / 8)
+                        for f in counted["functions"] if f["half"] is not None]
+                self.assertGreater(len(told), 20)
+                self.assertGreater(sum(told) / len(told), 0.85)
+                order = [int(f["function"][14:-2]) for f in counted["functions"]]
+                self.assertLess(sum(order[30:]) / 10, sum(order[:10]) / 10 - 15)
+
+    @staticmethod
+    def holds(function, before, after, longer):
+        """The recording is longer than the time between the reports."""
+        name = function["function"]
+        truth = (after["calls"][name] - before["calls"][name]) * longer
+        return abs(function["calls"] - truth) <= function["half"] + 0.03 * truth
 
     def test_calls_within_the_budget_are_exact(self):
         """The budget is no reason to estimate what it pays for."""

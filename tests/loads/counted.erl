@@ -139,17 +139,4 @@ code_of(V) ->
         "calls(N, Sum) -> calls(N - 1, Sum + called(N)).\n"
         "called(N) -> N div N.\n"
     ],
-    {ok, counted_code, Code} = compile:forms(forms(lists:flatten(Source)), []),
-    Code.
-
-forms(Source) ->
-    {ok, Tokens, _} = erl_scan:string(Source),
-    forms(Tokens, [], []).
-
-forms([{dot, _} = Dot | Tokens], Form, Forms) ->
-    {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),
-    forms(Tokens, [], [Parsed | Forms]);
-forms([Token | Tokens], Form, Forms) ->
-    forms(Tokens, [Token | Form], Forms);
-forms([], [], Forms) ->
-    lists:reverse(Forms).
+    load:compile(Source).

@@ -7,7 +7,7 @@
 %% input, or after option `seconds`. `tell WHAT` sends the atom WHAT to the process that a load has
 %% registered as `told`. Option `user` is the user that the node runs as once the work has begun.
 -module(load).
--export([start/2, option/3, cpu_ns/0]).
+-export([start/2, option/3, cpu_ns/0, compile/1]).
 
 %% Run `Main(Options)`, which starts the work in processes of its own and returns a function that
 %% makes a report (a map).
@@ -87,3 +87,17 @@ option(Key, Options, Default) ->
 %% Return the CPU time of the whole node so far, in nanoseconds.
 cpu_ns() ->
     spin_nif:cpu_ns().
+
+%% Return the code of a module with this source text.
+compile(Source) ->
+    {ok, Tokens, _} = erl_scan:string(lists:flatten(Source)),
+    {ok, _, Code} = compile:forms(forms(Tokens, [], []), []),
+    Code.
+
+forms([{dot, _} = Dot | Tokens], Form, Forms) ->
+    {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),
+    forms(Tokens, [], [Parsed | Forms]);
+forms([Token | Tokens], Form, Forms) ->
+    forms(Tokens, [Token | Form], Forms);
+forms([], [], Forms) ->
+    lists:reverse(Forms).

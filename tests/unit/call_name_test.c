@@ -57,6 +57,32 @@ static void test_names_of_funs(void **state)
     parses_as("Enum.-map/2-lists^map/1-0-/2", "Elixir.Enum", "-map/2-lists^map/1-0-", 2);
 }
 
+static void is_pattern(const char *text, bool of_module, bool of_function, uint32_t arity)
+{
+    struct call_name name;
+    struct error error;
+
+    assert_int_equal(call_name_parse(text, &name, &error), 0);
+    assert_int_equal(name.module_is_pattern, of_module);
+    assert_int_equal(name.function_is_pattern, of_function);
+    assert_int_equal(name.arity, arity);
+}
+
+/* Atoms in quotes are no patterns. */
+static void test_patterns(void **state)
+{
+    (void)state;
+    parses_as("lists:_/_", "lists", "*", CALL_ANY_ARITY);
+    parses_as("shop_*:handle_*/2", "shop_*", "handle_*", 2);
+    parses_as("Shop.*:_", "Shop.*", "*", CALL_ANY_ARITY);
+    parses_as("Shop.Cart._", "Elixir.Shop.Cart", "*", CALL_ANY_ARITY);
+    parses_as("Shop.Cart.add*/1", "Elixir.Shop.Cart", "add*", 1);
+    is_pattern("lists:_/_", false, true, CALL_ANY_ARITY);
+    is_pattern("shop_*:get/1", true, false, 1);
+    is_pattern("erlang:'*'/2", false, false, 2);
+    is_pattern("'_':'_'/_", false, false, CALL_ANY_ARITY);
+}
+
 static void test_other_texts_are_refused(void **state)
 {
     char text[5000];
@@ -77,9 +103,8 @@ static void test_other_texts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_erlang),
-        cmocka_unit_test(test_names_of_elixir),
-        cmocka_unit_test(test_names_of_funs),
+        cmocka_unit_test(test_names_of_erlang),         cmocka_unit_test(test_names_of_elixir),
+        cmocka_unit_test(test_names_of_funs),           cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_other_texts_are_refused),
     };
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame calls` on functions that are called very often: what it costs the node, and how often
-its intervals hold the node's own counts."""
+its intervals hold the node's own counts, of two functions and of 40 in turn."""
 import json
 import math
 import signal
@@ -13,14 +13,15 @@ import nodes
 from figures import Figure
 
 FUNCTIONS = ("callrate:often/1", "callrate:rare/1")
+MANY = ("callrate_all:f*/1",)
 EDGE = 0.05  # s: the beginning and the end of counting are known so well
 
 
 class Counter:
     """`beamflame calls`, from the first line that it prints."""
 
-    def __init__(self, node):
-        self.process = beamflame.start("calls", "-p", node.pid, "--json", *FUNCTIONS,
+    def __init__(self, node, functions):
+        self.process = beamflame.start("calls", "-p", node.pid, "--json", *functions,
                                        stdin=subprocess.DEVNULL)
         self.process.stderr.readline()
 
@@ -44,11 +45,11 @@ def over(node, seconds):
     return before, node.report(), time.monotonic() - began
 
 
-def one(node, seconds):
+def one(node, functions, seconds):
     """Count once, between two times without; return the speed as a ratio to that without, and of
     each function whether its interval holds the truth, or None if it is unknown."""
     quiet = speed(*over(node, seconds)[:2])
-    counter = Counter(node)
+    counter = Counter(node, functions)
     before, after, passed = over(node, seconds)
     counted = counter.end()
     ratio = speed(before, after) / ((quiet + speed(*over(node, seconds)[:2])) / 2)
@@ -65,22 +66,29 @@ def calls(release, options):
     with nodes.Node(release, "callrate", "burst=80", "work=25000") as node:
         time.sleep(1)
         before, after, passed = over(node, 2)
-        runs = [one(node, options.window) for _ in range(options.recordings)]
-    ratios = [ratio for ratio, _, _ in runs]
-    told = [holds for _, held, _ in runs for holds in held if holds is not None]
+        runs = [one(node, FUNCTIONS, options.window) for _ in range(options.recordings)]
     yield Figure("calls a second without counting",
                  (after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]) / passed, "{:,.0f}")
-    yield Figure("work of the node for each CPU second, of that without", statistics.mean(ratios),
+    yield from figures_of("2 functions", runs)
+    with nodes.Node(release, "callrate", "all=1", "burst=4", "work=25000") as node:
+        time.sleep(1)
+        runs = [one(node, MANY, options.window) for _ in range(options.recordings)]
+    yield from figures_of("40 functions in turn", runs)
+
+
+def figures_of(what, runs):
+    ratios = [ratio for ratio, _, _ in runs]
+    told = [holds for _, held, _ in runs for holds in held if holds is not None]
+    yield Figure(f"{what}: work for each CPU second, of that without", statistics.mean(ratios),
                  "{:.4f}", least=0.99, error=statistics.stdev(ratios) / math.sqrt(len(ratios)))
-    yield Figure("cost of a hit, ns", statistics.median(c["hit_ns"] for *_, c in runs), "{:,.0f}")
-    yield Figure("time covered, %", statistics.median(c["covered_percent"] for *_, c in runs),
+    yield Figure(f"{what}: cost of a hit, ns", statistics.median(c["hit_ns"] for *_, c in runs), "{:,.0f}")
+    yield Figure(f"{what}: time covered, %", statistics.median(c["covered_percent"] for *_, c in runs),
                  "{:.2f}")
-    halves = [100 * c["functions"][0]["half"] / c["functions"][0]["calls"] for *_, c in runs
-              if c["functions"][0]["half"]]
+    halves = [100 * function["half"] / function["calls"] for *_, c in runs
+              for function in c["functions"] if function["half"]]
     if halves:
-        yield Figure("half of the interval of often/1, % of it", statistics.median(halves),
-                     "{:.0f}")
-    yield Figure(f"intervals that are unknown, of {2 * len(runs)}", 2 * len(runs) - len(told),
-                 "{:.0f}")
-    yield Figure("intervals that hold the node's count, %", 100 * sum(told) / max(len(told), 1),
+        yield Figure(f"{what}: half of the interval, median, %", statistics.median(halves), "{:.0f}")
+    count = sum(len(held) for _, held, _ in runs)
+    yield Figure(f"{what}: intervals that are unknown, of {count}", count - len(told), "{:.0f}")
+    yield Figure(f"{what}: intervals that hold the node's count, %", 100 * sum(told) / max(len(told), 1),
                  "{:.0f}", least=90, error=100 * math.sqrt(0.09 / max(len(told), 1)))
