@@ -6,7 +6,12 @@
 
 #include "util/alloc.h"
 
-enum { LARGE_VMS = 2, LARGE_STACKS = 50000 /* of each VM; each has one sample */ };
+/* Each stack has one sample. The sanitizers make all of it several times slower. */
+#ifdef __SANITIZE_ADDRESS__
+enum { LARGE_VMS = 2, LARGE_STACKS = 30000 /* of each VM */ };
+#else
+enum { LARGE_VMS = 2, LARGE_STACKS = 50000 };
+#endif
 
 static inline void large_append_vm(struct recording_writer *writer, struct profile *p, int vm)
 {
