@@ -161,16 +161,15 @@ static void warn(const struct call_facts *facts)
                         facts->missing_threads);
 }
 
-static void say_cost(const struct call_facts *facts)
+static void say_cost(const struct call_facts *facts, double budget)
 {
     struct buffer text = {0};
 
     if (facts->is_scaled)
         buffer_format(&text,
-                      "; the calls are estimates from %s window%s that cover %.1f %% of the time, "
-                      "a higher --budget covers more",
+                      "; the calls are estimates from %s window%s that cover %.1f %% of the time%s",
                       number_text(facts->windows).text, facts->windows == 1 ? "" : "s",
-                      100 * facts->covered);
+                      100 * facts->covered, budget < 1 ? ", a higher --budget covers more" : "");
     message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time%.*s",
                 number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
                 100 * facts->share, (int)text.size, text.size ? text.data : "");
@@ -198,7 +197,7 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     call_report_free(&report);
     result = message_end("the counts", error);
     if (!result)
-        say_cost(facts);
+        say_cost(facts, options->budget);
     return result;
 }
 

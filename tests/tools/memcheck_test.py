@@ -27,7 +27,7 @@ def memcheck(name):
     """Return the finished test."""
     return subprocess.run(["valgrind", "-q", f"--error-exitcode={FOUND}", "--num-callers=20",
                            BUILD / "tests" / f"{name}_test"], capture_output=True, text=True,
-                          check=False, timeout=50)
+                          check=False, timeout=100)
 
 
 class Memcheck(unittest.TestCase):
