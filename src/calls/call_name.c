@@ -34,8 +34,10 @@ static bool take_atom(const char *at, size_t size, char *atom, bool *is_pattern)
             i++;
         if (used + 1 == CALL_NAME_ATOM_BYTES)
             return false;
-        atom[used++] = *is_pattern && size == 1 ? '*' : at[i];
+        atom[used++] = at[i];
     }
+    if (*is_pattern && used == 1)
+        *atom = '*'; /* for `_` */
     atom[used] = '\0';
     return used > 0;
 }

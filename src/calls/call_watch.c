@@ -135,7 +135,7 @@ struct wanted_entries {
 
 static void want_entries(const struct call_watch *watch, struct wanted_entries *wanted)
 {
-    size_t first = watch->group * WIRE_CALL_AT_ONCE;
+    size_t first = (size_t)watch->group * WIRE_CALL_AT_ONCE;
 
     for (size_t version = 0; version < CALL_VERSIONS; version++) {
         for (size_t i = first; i < first + WIRE_CALL_AT_ONCE; i++) {

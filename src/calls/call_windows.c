@@ -152,7 +152,7 @@ static void add_window(struct call_windows *windows, const struct call_moment *e
                        double represents)
 {
     struct estimate_span seen = span_between(&windows->opened, end);
-    struct estimate *estimates = &windows->estimates[windows->group * WIRE_CALL_AT_ONCE];
+    struct estimate *estimates = &windows->estimates[(size_t)windows->group * WIRE_CALL_AT_ONCE];
 
     windows->count++;
     windows->covered_ns += seen.ns / windows->groups;
