@@ -113,7 +113,7 @@ class Capabilities(unittest.TestCase):
                            missing(to_read, capabilities) or missing(TO_LOAD, capabilities))
 
     def test_record_names_the_missing_capabilities(self):
-        self.check_probing(*self.RECORD, "-d", "0.3", "-o", self.out / "x.bfr",
+        self.check_probing(*self.RECORD, "-d", "0.3", "-o", self.out / "record.bfr",
                            users=(OWN, OTHER, ROOT))
 
     def test_segments_name_the_missing_capabilities(self):
