@@ -6,9 +6,9 @@
  */
 #pragma once
 
-#include "../unit/fake_code.h"
 #include "beam/allocators.h"
 #include "beam/roots.h"
+#include "imitated_code.h"
 #include "imitated_process.h"
 
 /* The places of the variables in the data of the executable. */
@@ -24,18 +24,7 @@ enum {
     ALLOCATORS = 0x908,
 };
 
-enum { TABLE_SLOTS = 2048, FUNCTION = 0x100, FUNCTIONS = 8, PORTS = 3, TABLES = 3 };
-
-static const struct fake_range imitated_code[FUNCTIONS] = {
-    {0, FUNCTION, "m::codeHeader"},
-    {1 * FUNCTION, 2 * FUNCTION, "m:f/1", {{1 * FUNCTION, 3, "m.erl"}}},
-    {2 * FUNCTION, 3 * FUNCTION, "global::call_light_bif_shared"},
-    {3 * FUNCTION, 4 * FUNCTION, "global::call_bif_shared"},
-    {4 * FUNCTION, 5 * FUNCTION, "global::i_length_body_shared"},
-    {5 * FUNCTION, 6 * FUNCTION, "global::process_main"},
-    {6 * FUNCTION, 7 * FUNCTION, "global::return_trace_shared"},
-    {7 * FUNCTION, 8 * FUNCTION, "global::normal_exit"},
-};
+enum { TABLE_SLOTS = 2048, PORTS = 3, TABLES = 3 };
 
 /* ---- the tables of processes and ports ---- */
 

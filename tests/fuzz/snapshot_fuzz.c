@@ -9,28 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../unit/fake_code.h"
 #include "../unit/fake_sample.h"
 #include "beam/code.h"
 #include "beam/layout.h"
+#include "imitated_code.h"
 #include "native/cfi.h"
 #include "symbol/frames_internal.h"
 #include "symbol/threads_internal.h"
 #include "symbol/unwind.h"
 
-enum { CODE = 0x100, STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };
-
-static const struct fake_range functions[] = {
-    {0, CODE, "m::codeHeader"},
-    {1 * CODE, 2 * CODE, "m:f/1", {{1 * CODE, 3, "m.erl"}}},
-    {2 * CODE, 3 * CODE, "global::call_light_bif_shared"},
-    {3 * CODE, 4 * CODE, "global::call_bif_shared"},
-    {4 * CODE, 5 * CODE, "global::i_length_body_shared"},
-    {5 * CODE, 6 * CODE, "global::process_main"},
-    {6 * CODE, 7 * CODE, "global::return_trace_shared"},
-    {7 * CODE, 8 * CODE, "global::normal_exit"},
-};
-enum { FUNCTIONS = 8 };
+enum { STACK = 0x20000000, NATIVE = 0x30000000, WORDS = 24 };
 
 static struct {
     struct vm vm;
@@ -55,10 +43,11 @@ static void start(void)
     struct code *map;
 
     fake_vm(&fuzz.vm, target, 27);
-    code = fake_room(target, FUNCTIONS * CODE);
-    fake_load(target, &fuzz.vm, fake_emulator(code + 7 * CODE + 8, true));
-    fake_load(target, &fuzz.vm, fake_symfile("m", code, FUNCTIONS * CODE, functions, FUNCTIONS));
-    fake_put(target, code + CODE + 0x10, "\x48\x89\xec", 3);
+    code = fake_room(target, FUNCTIONS * FUNCTION);
+    fake_load(target, &fuzz.vm, fake_emulator(code + 7 * FUNCTION + 8, true));
+    fake_load(target, &fuzz.vm,
+              fake_symfile("m", code, FUNCTIONS * FUNCTION, imitated_code, FUNCTIONS));
+    fake_put(target, code + FUNCTION + 0x10, "\x48\x89\xec", 3);
     fuzz.vm.mappings = mappings_new(getpid(), &target->memory, &error);
     map = code_new(&fuzz.vm, &error);
     check(map != NULL && fuzz.vm.mappings != NULL);
@@ -68,9 +57,9 @@ static void start(void)
         state_functions_add(fuzz.functions, i, NATIVE + i);
     *word++ = 0;
     for (uint64_t i = 0; i < FUNCTIONS; i++)
-        *word++ = code + i * CODE + 8;
-    *word++ = code + CODE + 0x10;
-    *word++ = code + CODE + 0x13;
+        *word++ = code + i * FUNCTION + 8;
+    *word++ = code + FUNCTION + 0x10;
+    *word++ = code + FUNCTION + 0x13;
     *word++ = STACK;
     *word++ = STACK + 64;
     *word++ = STACK + 0x1000;
