@@ -57,17 +57,4 @@ compiled(V) ->
         lists:duplicate(8, V)
     ),
     Source = ["-module(reloaded).\n-compile(export_all).\n", Padding, Burn],
-    {ok, reloaded, Code} = compile:forms(forms(lists:flatten(Source)), [nowarn_export_all]),
-    Code.
-
-forms(Source) ->
-    {ok, Tokens, _} = erl_scan:string(Source),
-    forms(Tokens, [], []).
-
-forms([{dot, _} = Dot | Tokens], Form, Forms) ->
-    {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),
-    forms(Tokens, [], [Parsed | Forms]);
-forms([Token | Tokens], Form, Forms) ->
-    forms(Tokens, [Token | Form], Forms);
-forms([], [], Forms) ->
-    lists:reverse(Forms).
+    load:compile(Source).
