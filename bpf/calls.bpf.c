@@ -49,9 +49,9 @@ static __always_inline bool is_still_there(const struct wire_call_site *site, __
            mfa[0] == site->mfa[0] && mfa[1] == site->mfa[1] && mfa[2] == site->mfa[2];
 }
 
-/* Count a call. Return false if the map is full. The kernel handles a breakpoint of user code with
+/* Count a call, unless the map is full. The kernel handles a breakpoint of user code with
  * interrupts off, so nothing else changes this CPU's row. Two CPUs may add the key at once. */
-static __always_inline bool count_in(void *map, const struct wire_call_key *key)
+static __always_inline void count_in(void *map, const struct wire_call_key *key)
 {
     struct wire_call_row none = {}, *row = bpf_map_lookup_elem(map, key);
 
@@ -60,10 +60,9 @@ static __always_inline bool count_in(void *map, const struct wire_call_key *key)
         row = bpf_map_lookup_elem(map, key);
     }
     if (!row)
-        return false;
+        return;
     row->calls++;
     row->weight += weight;
-    return true;
 }
 
 /* At the entry, the CPU's stack pointer is the Erlang stack's, and the word there is the return
@@ -98,9 +97,7 @@ int count_call(struct bpf_perf_event_data *context)
         caller.who = 0;
     if (bpf_probe_read_user(&by.who, sizeof(by.who), (void *)(process + process_id)))
         by.who = 0;
-    if (!count_in(&callers, &caller))
-        sums->without_caller++;
-    if (!count_in(&processes, &by))
-        sums->without_process++;
+    count_in(&callers, &caller);
+    count_in(&processes, &by);
     return 0;
 }

@@ -33,10 +33,8 @@ struct wire_call_site {
 /* Counts of each function, by its number. */
 struct wire_call_counts {
     __u64 calls;
-    __u64 weight;          /* of the calls */
-    __u64 strangers;       /* hits of other code: not calls of the function */
-    __u64 without_caller;  /* calls that have no entry in the map of callers: it is full */
-    __u64 without_process; /* the same for processes */
+    __u64 weight;    /* of the calls, also of those that have no row because the map is full */
+    __u64 strangers; /* hits of other code: not calls of the function */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */

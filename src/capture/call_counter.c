@@ -81,8 +81,6 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.calls += values[i].calls;
             sum.weight += values[i].weight;
             sum.strangers += values[i].strangers;
-            sum.without_caller += values[i].without_caller;
-            sum.without_process += values[i].without_process;
         }
     }
     free(values);
