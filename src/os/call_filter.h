@@ -4,6 +4,8 @@
  * make other calls, there is none. */
 #pragma once
 
+#include <stdbool.h>
+
 #ifdef __SANITIZE_ADDRESS__
 enum { CALL_FILTER_IS_MISSING = 1 };
 #else
@@ -31,3 +33,9 @@ int call_filter_network(void);
 /* From now on this process can only read open files, send and receive by open sockets, use memory,
  * and end. Otherwise like call_filter_files_only(). */
 int call_filter_parse_only(void);
+
+/* From now on this process starts no program, neither traces nor changes the memory of another
+ * process, mounts nothing, loads nothing into the kernel, and becomes no other user; unless
+ * `with_network`, it makes and uses no socket but those that are open. These calls fail with
+ * ENOSYS, and all others work. The filter does not see which files are opened. */
+int call_filter_without_power(bool with_network);

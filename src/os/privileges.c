@@ -50,6 +50,12 @@ static void keep(uint64_t kept, const char *what)
                      (unsigned long long)kept);
 }
 
+static void say_filter(int result)
+{
+    if (result)
+        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+}
+
 static void give_up_new_rights(void)
 {
     const struct rlimit no_core = {0};
@@ -86,12 +92,14 @@ void privileges_record(bool probes, bool arrivals)
     if (probes || !needs_no_admin())
         kept |= CAPABILITY(CAP_SYS_ADMIN);
     keep(kept, "record");
+    say_filter(call_filter_without_power(false));
 }
 
 void privileges_record_always(void)
 {
     give_up_new_rights();
     keep(START | RECORD | FILES, "record with any options");
+    say_filter(call_filter_without_power(true));
 }
 
 void privileges_attach(void)
@@ -124,12 +132,6 @@ void privileges_give_up(void)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     bound();
     capabilities_keep(0);
-}
-
-static void say_filter(int result)
-{
-    if (result)
-        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
 }
 
 static void close_fence(struct file_fence *fence, const char *limits)
@@ -220,6 +222,5 @@ void privileges_confine(void)
     (void)file_fence_close(nothing); /* the filter permits to open no file either */
     file_fence_free(nothing);
     keep(0, "write outputs");
-    if (call_filter_open_files())
-        log_decision("privileges", "system calls can't be filtered: %s", strerror(errno));
+    say_filter(call_filter_open_files());
 }

@@ -18,11 +18,13 @@ void privileges_observe(void);
 
 /* Keep the rights to continue a recording once its VMs are open and its BPF programs are loaded: to
  * read memory, and to attach. `probes`: probes are attached and detached all the time. `arrivals`:
- * VMs that start later are added, each with a thread that attaches and detaches its probes. */
+ * VMs that start later are added, each with a thread that attaches and detaches its probes. The
+ * kernel refuses system calls that give power over this host (os/call_filter.h). */
 void privileges_record(bool probes, bool arrivals);
 
 /* Keep the rights of privileges_observe() and privileges_record() for good, for a process that
- * begins recordings with other options again and again. */
+ * begins recordings with other options again and again. The kernel refuses the same system calls,
+ * apart from those for the network. */
 void privileges_record_always(void);
 
 /* For the calling thread alone: keep the rights to attach and detach probes of loaded programs. */

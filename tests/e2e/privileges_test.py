@@ -111,8 +111,8 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         self.assertGreater((folder / "x.svg").stat().st_size, 1000)
 
     def test_recording_keeps_what_sampling_takes(self):
-        """A recording of CPU time has what reading and sampling take; with probes, CAP_SYS_ADMIN
-        too; with probes of VMs that may start later, CAP_SYS_NICE."""
+        """A recording of CPU time has what reading and sampling take, and a filter of system calls;
+        with probes, CAP_SYS_ADMIN too; with probes of VMs that may start later, CAP_SYS_NICE."""
         paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text()) > 2
         one, every = ("-p", self.node.pid), ("-a",)
         for target, event, more in ((one, "cpu", set()), (one, "cpu,wall", set()),
@@ -122,7 +122,7 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
                     *target, "-e", event, "-o", self.out / "y.bfr") as profiler:
                 time.sleep(0.3)
                 kept = RECORD | more | ({"sys_admin"} if paranoid else set())
-                self.check(status(profiler.pid), kept, filtered=False)
+                self.check(status(profiler.pid), kept, filtered=True)
                 self.assertEqual(self.core_limit(profiler.pid), ["0", "0"])
 
     def test_other_threads_keep_less(self):
@@ -176,13 +176,13 @@ class Privileges(beamflame.Profilers, unittest.TestCase):
         while profiler.poll() is None:
             try:
                 seen += [found for found in map(status, self.writers(profiler.pid))
-                         if found["Seccomp"] == "2"]
+                         if found["Seccomp_filters"] == "2"]
             except (FileNotFoundError, ProcessLookupError):
                 pass  # it has ended
             time.sleep(0.002)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
-        self.assertTrue(seen, "no process with a filter")
+        self.assertTrue(seen, "no process with a filter of its own")
         self.check(seen[-1], FILES, filtered=True)
         self.assertEqual(len(list(self.out.glob("z-*.html"))), 4)
 
