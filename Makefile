@@ -216,7 +216,7 @@ FUZZ_OBJECTS := $(ROOM_OBJECTS:$(BUILD)/obj/%=$(BUILD)/fuzz/obj/%)
 .SECONDARY: $(FUZZ_OBJECTS)
 # Functions that a fuzzer replaces by its own __wrap_NAME.
 $(BUILD)/fuzz/proc_fuzz: FUZZ_WRAPPED := procfs_read fopen
-$(BUILD)/fuzz/decoded_fuzz: FUZZ_WRAPPED := parser_ask
+$(BUILD)/fuzz/decoded_fuzz $(BUILD)/fuzz/elf_fuzz: FUZZ_WRAPPED := parser_ask
 $(BUILD)/fuzz/vm_fuzz: FUZZ_WRAPPED := random_word nanosleep
 $(BUILD)/fuzz/vm_fuzz: tests/fuzz/imitated_vm.h tests/fuzz/imitated_process.h
 $(BUILD)/fuzz/command_line_fuzz: FUZZ_WRAPPED := message_usage message_warning message_print_own log_listen \

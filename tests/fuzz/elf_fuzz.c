@@ -2,7 +2,8 @@
 /*
  * Open bytes as an ELF file that a target has mapped (libFuzzer): symbols, build id, USDT probes,
  * and call-frame information in .eh_frame and .debug_frame. Open them as the executable of a VM
- * too: its banner, and the layout of its structs in DWARF.
+ * too: its banner, and the layout of its structs in DWARF. The end of the input can change what the
+ * parser says of the file, as if the file had taken it over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,61 @@ static void check(bool holds)
 {
     if (!holds)
         abort();
+}
+
+/* Lies about answers, each of these bytes: the number of true answers before it, enum lie_kind, a
+ * place in the answer (2 bytes), and what is written there. */
+enum { LIE_BYTES = 12, LIE_VALUE_BYTES = 8 };
+enum lie_kind { LIE_WRITE, LIE_CUT, LIE_GROW, LIE_REFUSE, LIE_KINDS };
+
+static const uint8_t *lies;
+static size_t lie_count;
+static unsigned int true_answers; /* since the last lie */
+
+/* The last byte of the input is the number of lies before it, if they fit: most files end with
+ * 0. */
+static void find_lies(const uint8_t *data, size_t size)
+{
+    lie_count = size ? data[size - 1] : 0;
+    if (lie_count * LIE_BYTES >= size)
+        lie_count = 0;
+    lies = data + size - lie_count * LIE_BYTES - (size > 0);
+    true_answers = 0;
+}
+
+/* Change the answer by the next lie. False if there shall be none. */
+static bool lie(struct buffer *answer)
+{
+    size_t at = (size_t)(lies[2] | lies[3] << 8) % (answer->size + 1);
+    const uint8_t *value = lies + LIE_BYTES - LIE_VALUE_BYTES;
+    enum lie_kind kind = lies[1] % LIE_KINDS;
+
+    lies += LIE_BYTES;
+    lie_count--;
+    if (kind == LIE_WRITE)
+        memcpy(answer->data + at, value,
+               answer->size - at < LIE_VALUE_BYTES ? answer->size - at : LIE_VALUE_BYTES);
+    else if (kind == LIE_CUT)
+        answer->size = at;
+    else if (kind == LIE_GROW)
+        buffer_put(answer, value, LIE_VALUE_BYTES);
+    return kind != LIE_REFUSE;
+}
+
+/* Called instead of parser_ask(), which is __real_parser_ask(). */
+bool __real_parser_ask(struct parser *parser, const struct elf_request *request, const char *text,
+                       int fd, struct buffer *answer);
+bool __wrap_parser_ask(struct parser *parser, const struct elf_request *request, const char *text,
+                       int fd, struct buffer *answer);
+bool __wrap_parser_ask(struct parser *parser, const struct elf_request *request, const char *text,
+                       int fd, struct buffer *answer)
+{
+    if (!__real_parser_ask(parser, request, text, fd, answer))
+        return false;
+    if (!lie_count || !answer->data || true_answers++ < lies[0])
+        return true;
+    true_answers = 0;
+    return lie(answer);
 }
 
 static bool count_probe(void *context, const struct usdt_probe *probe)
@@ -119,6 +175,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct elf_file *file;
 
     check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    find_lies(data, size);
     parser = parser_here();
     use_vm(parser, fd);
     file = elf_file_of_fd(parser, fd, "/proc/self/root/proc/self/fdinfo", mapping.path);
