@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
-/* Counts calls of Erlang functions, by caller and by process: runs at each hit of a hardware
- * breakpoint on a function's entry (src/capture/call_counter.h). */
+/*
+ * Counts calls of Erlang functions, by caller and by process, and measures how long they take: runs
+ * at each hit of a hardware breakpoint on a function's entry, or where a call returns to
+ * (src/capture/call_counter.h).
+ */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
@@ -12,6 +15,12 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* The offset of the pid term in struct process. */
 const volatile __u32 process_id;
+
+/* The offset of the end of the stack in struct process; 0: no times are measured. */
+const volatile __u32 process_hend;
+
+/* When calls began to count, ns. A call that began before may have returned unseen. */
+__u64 opened;
 
 /* The number of the code map: user space adds one each time that the VM's code has changed. Equal
  * return addresses may be in different code at different times. */
@@ -41,6 +50,27 @@ struct {
     __type(value, struct wire_call_row);
 } callers SEC(".maps"), processes SEC(".maps");
 
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_CALL_ENTRIES);
+    __type(key, __u64);   /* a return address */
+    __type(value, __u64); /* since when it has a breakpoint */
+} returns SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_CALL_ENTRIES);
+    __type(key, struct wire_call_frame);
+    __type(value, struct wire_open_call);
+} open_calls SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+    __uint(max_entries, WIRE_CALL_TIMES);
+    __type(key, struct wire_time_key);
+    __type(value, struct wire_time_row);
+} times SEC(".maps");
+
 static __always_inline bool is_still_there(const struct wire_call_site *site, __u64 entry)
 {
     __u64 mfa[WIRE_CALL_MFA_WORDS];
@@ -64,6 +94,105 @@ static __always_inline void count_in(void *map, const struct wire_call_key *key)
     row->calls++;
     row->weight += weight;
 }
+
+/* ---- times ---- */
+
+/* The frame of a call whose return address is at `slot`. */
+static __always_inline bool find_frame(__u64 process, __u64 slot, struct wire_call_frame *frame)
+{
+    __u64 end;
+
+    if (bpf_probe_read_user(&end, sizeof(end), (void *)(process + process_hend)) || end <= slot)
+        return false;
+    frame->process = process;
+    frame->depth = end - slot;
+    return true;
+}
+
+/* A call begins, and returns to `caller->who`. */
+static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
+                                       __u64 pid, const struct wire_call_key *caller,
+                                       struct wire_call_counts *sums)
+{
+    __u64 *known = bpf_map_lookup_elem(&returns, &caller->who);
+    struct wire_call_frame frame = {};
+    struct wire_open_call *before, begun = {};
+
+    if ((known && *known == WIRE_RETURN_LEFT_OUT) || !caller->who ||
+        !find_frame(process, slot, &frame))
+        return;
+    before = bpf_map_lookup_elem(&open_calls, &frame);
+    if (before && before->began >= opened && before->pid == pid &&
+        before->function == site->function) {
+        if (site->loops && before->caller == caller->who)
+            return;
+        sums->replaced += before->is_armed;
+    }
+    begun.began = bpf_ktime_get_ns();
+    begun.weight = weight;
+    begun.pid = pid;
+    begun.caller = caller->who;
+    begun.function = site->function;
+    begun.code = caller->code;
+    begun.is_armed = known != 0;
+    if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
+        sums->no_room++;
+}
+
+static __always_inline void add_time(const struct wire_open_call *call, __u64 ns)
+{
+    struct wire_time_key key = {.caller = call->caller,
+                                .code = call->code,
+                                .function = call->function,
+                                .bucket = wire_time_bucket(ns)};
+    struct wire_time_row none = {}, *row = bpf_map_lookup_elem(&times, &key);
+
+    if (!row) {
+        bpf_map_update_elem(&times, &key, &none, BPF_NOEXIST);
+        row = bpf_map_lookup_elem(&times, &key);
+    }
+    if (!row)
+        return;
+    row->calls++;
+    row->weight += call->weight;
+    row->ns += ns;
+    if (row->longest < ns)
+        row->longest = ns;
+}
+
+/* The instruction behind a call: the return has taken the address from the stack. Other functions
+ * may return here too. */
+SEC("perf_event")
+int end_call(struct bpf_perf_event_data *context)
+{
+    __u64 at = PT_REGS_IP(&context->regs), process = jit_process(&context->regs);
+    __u64 slot = PT_REGS_SP(&context->regs) - sizeof(__u64), pid = 0;
+    __u32 of_returns = WIRE_CALL_RETURN, of_all = WIRE_CALL_ALL;
+    struct wire_call_counts *sums = bpf_map_lookup_elem(&counts, &of_returns);
+    struct wire_call_counts *all = bpf_map_lookup_elem(&counts, &of_all);
+    struct wire_call_frame frame = {};
+    struct wire_open_call *found, call;
+    __u64 *since = bpf_map_lookup_elem(&returns, &at);
+
+    if (!sums || !all)
+        return 0;
+    sums->calls++;
+    all->calls++;
+    if (!since || !find_frame(process, slot, &frame))
+        return 0;
+    found = bpf_map_lookup_elem(&open_calls, &frame);
+    if (!found || found->caller != at)
+        return 0;
+    call = *found;
+    bpf_map_delete_elem(&open_calls, &frame);
+    if (call.began < opened || (call.is_armed && call.began < *since) ||
+        bpf_probe_read_user(&pid, sizeof(pid), (void *)(process + process_id)) || pid != call.pid)
+        return 0;
+    add_time(&call, bpf_ktime_get_ns() - call.began);
+    return 0;
+}
+
+/* ---- counts ---- */
 
 /* At the entry, the CPU's stack pointer is the Erlang stack's, and the word there is the return
  * address: of the call, or, if a tail call led here, of the call before it. */
@@ -99,5 +228,7 @@ int count_call(struct bpf_perf_event_data *context)
         by.who = 0;
     count_in(&callers, &caller);
     count_in(&processes, &by);
+    if (process_hend)
+        begin_call(site, process, top, by.who, &caller, sums);
     return 0;
 }

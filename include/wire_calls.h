@@ -3,7 +3,9 @@
  * Shared by the program on calls of Erlang functions (bpf/calls.bpf.c) and user space.
  *
  * A hardware breakpoint lies on the entry of each function. User space keeps a site for each entry,
- * and the program counts in maps, which user space reads.
+ * and the program counts in maps, which user space reads. To measure how long calls take, other
+ * breakpoints lie where they return to. A call is known by its process and by the place of its
+ * return address on the process's stack.
  */
 #ifndef BEAMFLAME_WIRE_CALLS_H
 #define BEAMFLAME_WIRE_CALLS_H
@@ -14,12 +16,15 @@ enum wire_calls_limits {
     WIRE_CALL_AT_ONCE = 4, /* functions that are counted at once: a CPU has as many breakpoints */
     WIRE_CALL_FUNCTIONS = 64,    /* that are counted in turn */
     WIRE_CALL_TRIAL = 64,        /* the number of the function of the trial, which is no target's */
-    WIRE_CALL_ALL = 65,          /* its `calls` are all hits */
-    WIRE_CALL_COUNTS = 66,       /* functions, the trial, and all */
+    WIRE_CALL_RETURN = 65,       /* the number of what a breakpoint on a return address counts */
+    WIRE_CALL_ALL = 66,          /* its `calls` are all hits */
+    WIRE_CALL_COUNTS = 67,       /* functions, and the others of these numbers */
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,
     WIRE_CALL_WEIGHT = 1 << 10, /* the weight of a call that stands for itself */
+    WIRE_CALL_TIMES = 1 << 15,  /* rows of times, of all callers */
+    WIRE_CALL_TIME_BITS = 6,    /* a time is known to 1 in 2^6 */
 };
 
 /* The entry of a function, found by its address. The VM has the function's name just before the
@@ -27,7 +32,8 @@ enum wire_calls_limits {
  * the VM has put other code there since. */
 struct wire_call_site {
     __u64 mfa[WIRE_CALL_MFA_WORDS];
-    __u64 function; /* its number: less than WIRE_CALL_COUNTS */
+    __u32 function; /* its number: less than WIRE_CALL_COUNTS */
+    __u32 loops;    /* it calls itself by a jump: such a call is a part of the one before */
 };
 
 /* Counts of each function, by its number. */
@@ -35,6 +41,8 @@ struct wire_call_counts {
     __u64 calls;
     __u64 weight;    /* of the calls, also of those that have no row because the map is full */
     __u64 strangers; /* hits of other code: not calls of the function */
+    __u64 replaced;  /* calls that did not return: another one has their place on the stack */
+    __u64 no_room;   /* calls that were not followed, because too many had not returned */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */
@@ -49,5 +57,54 @@ struct wire_call_key {
     __u32 code; /* callers: the number of the code map when the call was made; processes: 0 */
     __u64 who;  /* callers: the return address; processes: the pid term; 0: it can't be read */
 };
+
+/* ---- times ---- */
+
+/* What is known of a return address: when it got a breakpoint, ns of CLOCK_MONOTONIC; or that it
+ * has none. Calls that return to an address of which nothing is known are followed, because a
+ * breakpoint may come before they return. */
+enum { WIRE_RETURN_LEFT_OUT = 0 };
+
+/* Where a process keeps the return address of a call. The VM moves stacks, but not against their
+ * end. */
+struct wire_call_frame {
+    __u64 process; /* its struct */
+    __u64 depth;   /* bytes from the return address to the end of the stack */
+};
+
+/* A call that has not returned. */
+struct wire_open_call {
+    __u64 began; /* ns, CLOCK_MONOTONIC */
+    __u64 weight;
+    __u64 pid; /* the pid term */
+    __u64 caller;
+    __u32 function;
+    __u32 code;
+    __u32 is_armed; /* its return address had a breakpoint when it began */
+};
+
+struct wire_time_key {
+    __u64 caller; /* the return address */
+    __u32 code;
+    __u16 function;
+    __u16 bucket; /* wire_time_bucket() */
+};
+
+struct wire_time_row {
+    __u64 calls, weight;
+    __u64 ns;      /* sum */
+    __u64 longest; /* ns */
+};
+
+/* As log_histogram_bucket(), with 2^WIRE_CALL_TIME_BITS buckets an octave. */
+static inline __u32 wire_time_bucket(__u64 ns)
+{
+    __u32 bit = log_histogram_high_bit(ns);
+
+    if (bit < WIRE_CALL_TIME_BITS)
+        return (__u32)ns;
+    return ((bit - WIRE_CALL_TIME_BITS + 1) << WIRE_CALL_TIME_BITS) +
+           (__u32)(ns >> (bit - WIRE_CALL_TIME_BITS) & ((1 << WIRE_CALL_TIME_BITS) - 1));
+}
 
 #endif

@@ -32,10 +32,12 @@ static void sort(struct counted_rows *rows, int (*compare)(const void *a, const 
         qsort(rows->of, rows->count, sizeof(*rows->of), compare);
 }
 
-static void add_seen(struct counted_row *row, const struct counted_row *other)
+static void add_seen(struct counted_row *row, struct counted_row *other)
 {
     row->weight += other->weight;
     row->seen += other->seen;
+    call_times_merge(&row->times, &other->times);
+    call_times_free(&other->times);
 }
 
 void call_report_merge(struct counted_rows *rows)
@@ -69,27 +71,37 @@ void call_report_divide(struct counted_rows *rows, uint64_t calls, uint64_t weig
     rows->lost = calls > given ? calls - given : 0;
 }
 
-static void add_row(struct counted_rows *rows, struct call_named who,
-                    const struct wire_call_row *row)
+static struct counted_row *add_row(struct counted_rows *rows, struct call_named who,
+                                   const struct wire_call_row *row)
 {
     rows->of = xgrow(rows->of, &rows->room, rows->count, sizeof(*rows->of));
-    rows->of[rows->count++] =
+    rows->of[rows->count] =
         (struct counted_row){.who = who, .weight = row->weight, .seen = row->calls};
+    return &rows->of[rows->count++];
 }
 
 struct report_maker {
-    const struct call_names *names;
+    const struct call_results *results;
     struct call_report *report;
 };
 
+/* A caller's times count as much as it calls, however long it was followed. */
 static void add_caller(void *context, const struct wire_call_key *key,
                        const struct wire_call_row *row)
 {
     const struct report_maker *maker = context;
+    const struct call_results *results = maker->results;
+    const struct call_times *times =
+        results->followed ? call_followed_times(results->followed, key) : NULL;
+    struct counted_row *added;
 
-    if (key->function < maker->report->count)
-        add_row(&maker->report->of[key->function].callers, call_names_caller(maker->names, key),
-                row);
+    if (key->function >= maker->report->count)
+        return;
+    added = add_row(&maker->report->of[key->function].callers,
+                    call_names_caller(results->names, key), row);
+    if (times)
+        call_times_merge(&added->times, times);
+    call_times_scale(&added->times, (double)row->weight);
 }
 
 static void add_process(void *context, const struct wire_call_key *key,
@@ -98,8 +110,8 @@ static void add_process(void *context, const struct wire_call_key *key,
     const struct report_maker *maker = context;
 
     if (key->function < maker->report->count)
-        add_row(&maker->report->of[key->function].processes, call_names_process(maker->names, key),
-                row);
+        add_row(&maker->report->of[key->function].processes,
+                call_names_process(maker->results->names, key), row);
 }
 
 /* The kernel counts hits without running the program where a program of the same kind is running:
@@ -120,6 +132,13 @@ static void make_function(struct call_function_report *function, const struct ca
     call_report_divide(&function->processes, function->calls, weight);
 }
 
+static void make_times(struct call_function_report *function, struct call_unreturned unreturned)
+{
+    for (size_t i = 0; i < function->callers.count; i++)
+        call_times_merge(&function->times, &function->callers.of[i].times);
+    function->unreturned = unreturned;
+}
+
 static int compare_functions(const void *a, const void *b)
 {
     const struct call_function_report *x = a, *y = b;
@@ -128,29 +147,38 @@ static int compare_functions(const void *a, const void *b)
                                 : (x->calls < y->calls) - (x->calls > y->calls);
 }
 
-void call_report_make(const struct call_functions *functions, const struct call_counter *counter,
-                      const struct call_windows *windows, const struct call_names *names,
-                      struct call_report *report)
+void call_report_make(const struct call_results *results, struct call_report *report)
 {
-    struct report_maker maker = {names, report};
+    struct report_maker maker = {results, report};
 
-    *report = (struct call_report){.count = functions->count};
-    call_counter_each(counter, CALL_MAP_CALLERS, add_caller, &maker);
-    call_counter_each(counter, CALL_MAP_PROCESSES, add_process, &maker);
+    *report = (struct call_report){.has_times = results->followed != NULL,
+                                   .count = results->functions->count};
+    call_counter_each(results->counter, CALL_MAP_CALLERS, add_caller, &maker);
+    call_counter_each(results->counter, CALL_MAP_PROCESSES, add_process, &maker);
     for (uint32_t i = 0; i < report->count; i++) {
-        struct call_sums sums = call_counter_sums(counter, i);
+        struct call_sums sums = call_counter_sums(results->counter, i);
 
-        report->of[i].symbol = functions->of[i].symbol;
-        make_function(&report->of[i], &sums, call_windows_estimate(windows, i));
+        report->of[i].symbol = results->functions->of[i].symbol;
+        make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i));
+        if (results->followed)
+            make_times(&report->of[i], call_followed_unreturned(results->followed, i));
     }
     qsort(report->of, report->count, sizeof(*report->of), compare_functions);
+}
+
+static void free_rows(struct counted_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        call_times_free(&rows->of[i].times);
+    free(rows->of);
 }
 
 void call_report_free(struct call_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
-        free(report->of[i].callers.of);
-        free(report->of[i].processes.of);
+        free_rows(&report->of[i].callers);
+        free_rows(&report->of[i].processes);
+        call_times_free(&report->of[i].times);
     }
     report->count = 0;
 }

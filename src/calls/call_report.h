@@ -2,11 +2,14 @@
 /* The counts, by names. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calls/call_followed.h"
 #include "calls/call_functions.h"
 #include "calls/call_names.h"
+#include "calls/call_times.h"
 #include "calls/call_windows.h"
 #include "capture/call_counter.h"
 
@@ -15,7 +18,8 @@ struct counted_row {
     struct call_named who;
     uint64_t weight; /* of the calls that were seen (struct wire_call_row) */
     uint64_t seen;
-    uint64_t calls; /* those that were seen stand for */
+    uint64_t calls;          /* those that were seen stand for */
+    struct call_times times; /* of callers */
 };
 
 struct counted_rows {
@@ -31,20 +35,30 @@ struct call_function_report {
     uint64_t calls, seen;
     double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
     struct counted_rows callers, processes;
+    /* How long calls take; all are 0 if that was not measured. */
+    struct call_times times; /* of all callers */
+    struct call_unreturned unreturned;
 };
 
 struct call_report {
+    bool has_times;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
 };
 
-/* Make the report of windows that have ended. Names are borrowed. */
-void call_report_make(const struct call_functions *functions, const struct call_counter *counter,
-                      const struct call_windows *windows, const struct call_names *names,
-                      struct call_report *report);
+/* What a report is made of. All is borrowed. */
+struct call_results {
+    const struct call_functions *functions;
+    const struct call_counter *counter;
+    const struct call_windows *windows; /* that have ended */
+    const struct call_names *names;
+    const struct call_followed *followed; /* NULL: times were not measured */
+};
+
+void call_report_make(const struct call_results *results, struct call_report *report);
 void call_report_free(struct call_report *report);
 
-/* Sort rows, and merge those with equal names. */
+/* Sort rows, and merge those with equal names, and their times. */
 void call_report_merge(struct counted_rows *rows);
 
 /* Divide the calls of a function among merged rows by their weight. `weight` is that of all calls,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "calls/call_followed.h"
+#include "calls/call_loop.h"
 #include "calls/call_windows.h"
 #include "capture/governor.h"
 #include "os/process.h"
@@ -27,12 +29,14 @@ struct call_watch {
     struct call_names *names;
     struct call_counter *counter;
     struct call_windows *windows;
+    struct call_followed *followed; /* NULL: times are not measured */
+    uint32_t group_size;            /* functions at once */
     /* The entries of each function in the code of now, the newest version first. */
     struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
     size_t entry_counts[WIRE_CALL_FUNCTIONS];
     struct call_entry armed[WIRE_CALL_AT_ONCE];
     size_t armed_count;
-    uint32_t group;       /* whose entries are armed: WIRE_CALL_AT_ONCE functions */
+    uint32_t group;       /* whose entries are armed */
     uint32_t code_number; /* wire_call_key.code */
     uint64_t epoch;       /* of the code map when entries were found */
     uint64_t began;
@@ -62,6 +66,7 @@ void call_watch_free(struct call_watch *watch)
     if (!watch)
         return;
     call_windows_free(watch->windows);
+    call_followed_free(watch->followed);
     call_counter_free(watch->counter);
     call_names_free(watch->names);
     call_functions_free(&watch->functions);
@@ -116,11 +121,23 @@ const struct call_functions *call_watch_functions(const struct call_watch *watch
 
 /* ---- entries ---- */
 
+static void find_loops(struct call_watch *watch, uint32_t function)
+{
+    for (size_t i = 0; i < watch->entry_counts[function]; i++) {
+        struct call_entry *entry = &watch->entries[function][i];
+
+        entry->site.loops = call_loop_is(watch->vm, watch->code, entry->address);
+    }
+}
+
 static void find_entries(struct call_watch *watch)
 {
-    for (uint32_t i = 0; i < watch->functions.count; i++)
+    for (uint32_t i = 0; i < watch->functions.count; i++) {
         watch->entry_counts[i] = call_functions_entries(
             &watch->functions, i, watch->vm, watch->code, watch->atoms, watch->entries[i]);
+        if (watch->followed)
+            find_loops(watch, i);
+    }
     watch->epoch = code_epoch(watch->code);
 }
 
@@ -135,10 +152,10 @@ struct wanted_entries {
 
 static void want_entries(const struct call_watch *watch, struct wanted_entries *wanted)
 {
-    size_t first = (size_t)watch->group * WIRE_CALL_AT_ONCE;
+    size_t first = (size_t)watch->group * watch->group_size;
 
     for (size_t version = 0; version < CALL_VERSIONS; version++) {
-        for (size_t i = first; i < first + WIRE_CALL_AT_ONCE; i++) {
+        for (size_t i = first; i < first + watch->group_size; i++) {
             if (version >= watch->entry_counts[i])
                 continue;
             if (wanted->count < WIRE_CALL_AT_ONCE)
@@ -194,12 +211,32 @@ static int arm_entries(struct call_watch *watch, struct error *error)
     return 0;
 }
 
+/* Follow the calls of the only function of the group with the breakpoints that are left. */
+static int follow_calls(struct call_watch *watch, uint64_t *ret_next, struct error *error)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    call_followed_function(watch->followed, watch->group, WIRE_CALL_AT_ONCE - watch->armed_count);
+    return call_followed_look(watch->followed, watch->code_number, now, ret_next, error);
+}
+
 static int arm_group(void *context, uint32_t group, struct error *error)
 {
     struct call_watch *watch = context;
+    uint64_t next;
 
     watch->group = group;
-    return arm_entries(watch, error);
+    if (arm_entries(watch, error))
+        return -1;
+    return watch->followed ? follow_calls(watch, &next, error) : 0;
+}
+
+static void close_calls(void *context, uint64_t now)
+{
+    struct call_watch *watch = context;
+
+    if (watch->followed)
+        call_followed_close(watch->followed, now);
 }
 
 static bool has_entries(const struct call_watch *watch)
@@ -211,17 +248,28 @@ static bool has_entries(const struct call_watch *watch)
     return count > 0;
 }
 
-int call_watch_start(struct call_watch *watch, double budget, struct error *error)
+/* Try breakpoints. */
+static int make_counter(struct call_watch *watch, bool times, struct error *error)
 {
-    watch->counter = call_counter_new(watch->vm, error);
+    watch->counter = call_counter_new(watch->vm, times, error);
     if (!watch->counter)
+        return -1;
+    watch->group_size = times ? 1 : WIRE_CALL_AT_ONCE;
+    if (times)
+        watch->followed = call_followed_new(watch->vm, watch->counter, error);
+    return times && !watch->followed ? -1 : 0;
+}
+
+int call_watch_start(struct call_watch *watch, double budget, bool times, struct error *error)
+{
+    if (make_counter(watch, times, error))
         return -1;
     find_entries(watch);
     if (!has_entries(watch))
         return error_set(error, ERROR_UNSUPPORTED,
                          "the entry of %s can't be found: the VM has no name before it",
                          watch->functions.of[0].symbol);
-    if (arm_entries(watch, error))
+    if (arm_group(watch, 0, error))
         return -1;
     watch->began = watch->looked = watch->named = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(watch->vm->pid, &watch->cpu_began);
@@ -230,7 +278,9 @@ int call_watch_start(struct call_watch *watch, double budget, struct error *erro
                                        .counter = watch->counter,
                                        .budget = budget,
                                        .functions = (uint32_t)watch->functions.count,
+                                       .group_size = watch->group_size,
                                        .arm = arm_group,
+                                       .closed = close_calls,
                                        .context = watch},
         watch->began);
     governor_take_precedence();
@@ -276,8 +326,10 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
     if (code_epoch(watch->code) == watch->epoch)
         return 0;
     call_counter_set_code(watch->counter, ++watch->code_number);
+    if (watch->followed)
+        call_followed_code_changed(watch->followed, clock_ns(CLOCK_MONOTONIC));
     find_entries(watch);
-    if (arm_entries(watch, error))
+    if (arm_group(watch, watch->group, error))
         return -1;
     watch->facts.reloads++;
     seconds = (double)(clock_ns(CLOCK_MONOTONIC) - looked) / SECOND_NS;
@@ -320,6 +372,8 @@ static void finish(struct call_watch *watch)
     uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = watch->cpu_began;
 
     call_windows_end(watch->windows, now);
+    if (watch->followed)
+        call_followed_collect(watch->followed);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
     see_callers(watch);
     see_processes(watch);
@@ -344,6 +398,23 @@ static void sleep_until(uint64_t until)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL); /* a signal ends it */
 }
 
+/* `*until` is set to the time of the next look if that is earlier. */
+static int look_for_callers(struct call_watch *watch, uint64_t *until)
+{
+    uint64_t next;
+
+    if (!watch->followed)
+        return 0;
+    if (call_followed_look(watch->followed, watch->code_number, clock_ns(CLOCK_MONOTONIC), &next,
+                           &watch->facts.error)) {
+        watch->facts.end = CALL_END_ERROR;
+        return -1;
+    }
+    if (*until > next)
+        *until = next;
+    return 0;
+}
+
 void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC), next_look = now, until;
@@ -360,6 +431,8 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
             watch->facts.end = CALL_END_ERROR;
             break;
         }
+        if (look_for_callers(watch, &until))
+            break;
         if (until > next_look)
             until = next_look;
         sleep_until(until < end ? until : end);
@@ -371,5 +444,7 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
 
 void call_watch_report(const struct call_watch *watch, struct call_report *report)
 {
-    call_report_make(&watch->functions, watch->counter, watch->windows, watch->names, report);
+    call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
+                                            watch->names, watch->followed},
+                     report);
 }

@@ -34,8 +34,8 @@ int call_watch_find(struct call_watch *watch, const struct call_name *names, siz
 
 /* Try breakpoints on this program, and set them in the VM: calls count from now on. `budget` is the
  * share of the VM's CPU time that hits may cost; 1: no limit. Calls count in windows if all of them
- * cost more. */
-int call_watch_start(struct call_watch *watch, double budget, struct error *error);
+ * cost more. `times`: measure how long calls take. Then functions are counted one at a time. */
+int call_watch_start(struct call_watch *watch, double budget, bool times, struct error *error);
 
 const struct call_functions *call_watch_functions(const struct call_watch *watch);
 

@@ -14,7 +14,7 @@
 
 enum {
     GROUP = 0, /* the budget's only group: all breakpoints */
-    GROUPS_MAX = WIRE_CALL_FUNCTIONS / WIRE_CALL_AT_ONCE,
+    GROUPS_MAX = WIRE_CALL_FUNCTIONS,
 };
 
 /* The time between two looks at the VM's CPU time, ns. */
@@ -45,6 +45,12 @@ struct call_windows {
     struct estimate estimates[WIRE_CALL_FUNCTIONS];
 };
 
+/* The first function of the group. */
+static uint32_t first_of(const struct call_windows *windows)
+{
+    return windows->group * windows->options.group_size;
+}
+
 /* Calls come with reductions more evenly than with time: hits slow the VM down. */
 static struct call_moment look(const struct call_windows *windows, uint64_t now)
 {
@@ -53,7 +59,7 @@ static struct call_moment look(const struct call_windows *windows, uint64_t now)
 
     if (vm_work(windows->options.vm, windows->counter_of_work, &work))
         moment.work = work.count;
-    call_counter_calls(windows->options.counter, windows->group * WIRE_CALL_AT_ONCE, moment.calls);
+    call_counter_calls(windows->options.counter, first_of(windows), moment.calls);
     return moment;
 }
 
@@ -84,7 +90,7 @@ struct call_windows *call_windows_new(const struct call_windows_options *options
     uint64_t until;
 
     windows->options = *options;
-    windows->groups = (options->functions + WIRE_CALL_AT_ONCE - 1) / WIRE_CALL_AT_ONCE;
+    windows->groups = (options->functions + options->group_size - 1) / options->group_size;
     windows->is_scaled = windows->groups > 1;
     windows->counter_of_work = vm_counts(options->vm, VM_EXECUTED) ? VM_EXECUTED : VM_REDUCTIONS;
     process_cpu_time(options->vm->pid, &windows->cpu);
@@ -147,16 +153,23 @@ static int open_counter(struct call_windows *windows, double scale, struct error
     return 0;
 }
 
+static void close_counter(struct call_windows *windows)
+{
+    call_counter_close(windows->options.counter);
+    windows->is_open = false;
+    windows->options.closed(windows->options.context, clock_ns(CLOCK_MONOTONIC));
+}
+
 /* The window that is closed at `end` stands for `represents` ns. */
 static void add_window(struct call_windows *windows, const struct call_moment *end,
                        double represents)
 {
     struct estimate_span seen = span_between(&windows->opened, end);
-    struct estimate *estimates = &windows->estimates[(size_t)windows->group * WIRE_CALL_AT_ONCE];
+    struct estimate *estimates = &windows->estimates[first_of(windows)];
 
     windows->count++;
     windows->covered_ns += seen.ns / windows->groups;
-    for (int i = 0; i < WIRE_CALL_AT_ONCE; i++) {
+    for (uint32_t i = 0; i < windows->options.group_size; i++) {
         double calls = (double)(end->calls[i] - windows->opened.calls[i]);
 
         estimate_add(&estimates[i], seen, represents * windows->groups, calls, calls);
@@ -193,8 +206,7 @@ static void close_window(struct call_windows *windows)
     struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
     double cost;
 
-    call_counter_close(windows->options.counter);
-    windows->is_open = false;
+    close_counter(windows);
     windows->is_scaled = true;
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
     add_window(windows, &end, close_budget(windows, end.time));
@@ -234,7 +246,7 @@ static int change_group(struct call_windows *windows, struct error *error)
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
     struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
 
-    call_counter_close(windows->options.counter);
+    close_counter(windows);
     add_window(windows, &end, (double)(end.time - windows->opened.time));
     if (open_counter(windows, 1, error))
         return -1;
@@ -279,8 +291,7 @@ void call_windows_end(struct call_windows *windows, uint64_t now)
     if (!windows->is_scaled)
         call_counter_close(windows->options.counter); /* exact counts have each call until then */
     windows->ended = look(windows, now);
-    call_counter_close(windows->options.counter);
-    windows->is_open = false;
+    close_counter(windows);
     if (!was_open)
         return;
     represents =

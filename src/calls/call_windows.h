@@ -25,9 +25,12 @@ struct call_windows_options {
     struct vm *vm;                /* borrowed */
     struct call_counter *counter; /* borrowed; open, with the breakpoints of group 0 */
     double budget;                /* share of the VM's CPU time that hits may cost; 1: no limit */
-    uint32_t functions;           /* group 0 has the first WIRE_CALL_AT_ONCE */
+    uint32_t functions;
+    uint32_t group_size; /* functions at once: group 0 has the first ones */
     /* Set the breakpoints of a group in place of those of the one before. The counter is closed. */
     int (*arm)(void *context, uint32_t group, struct error *error);
+    /* The counter was closed at `now`. */
+    void (*closed)(void *context, uint64_t now);
     void *context;
 };
 

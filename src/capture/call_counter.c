@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/call_counter.h"
+#include "capture/call_counter_internal.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calls.skel.h"
 #include "capture/bpf_load.h"
-#include "capture/breakpoint.h"
 #include "os/descriptors.h"
 #include "os/process.h"
 #include "profile/threads.h"
@@ -20,25 +18,6 @@
 #include "util/log.h"
 
 enum { TRIAL_BATCHES = 9, TRIAL_BATCH = 100, TRIAL_CALLS = TRIAL_BATCHES * TRIAL_BATCH };
-
-/* An entry of a function that is armed. */
-struct armed_entry {
-    struct breakpoint breakpoint;
-    uint32_t function;
-};
-
-struct call_counter {
-    const struct vm *vm;
-    struct calls_bpf *skeleton;
-    int cpus;
-    double hit_ns;
-    pid_t *tids; /* of the schedulers that are armed */
-    size_t tid_count, tid_room;
-    struct armed_entry entries[WIRE_CALL_SITES];
-    size_t entry_count;
-    uint64_t hits[WIRE_CALL_COUNTS]; /* of breakpoints that are removed, by function */
-    bool is_open;                    /* calls count now */
-};
 
 /* ---- maps ---- */
 
@@ -81,6 +60,8 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.calls += values[i].calls;
             sum.weight += values[i].weight;
             sum.strangers += values[i].strangers;
+            sum.replaced += values[i].replaced;
+            sum.no_room += values[i].no_room;
         }
     }
     free(values);
@@ -108,7 +89,7 @@ struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t 
 
 uint64_t call_counter_hits(const struct call_counter *counter)
 {
-    return counts_of(counter, WIRE_CALL_ALL).calls;
+    return counts_of(counter, WIRE_CALL_ALL).calls - counter->trial_hits;
 }
 
 void call_counter_calls(const struct call_counter *counter, uint32_t first,
@@ -136,24 +117,27 @@ static int set_in_threads(const struct call_counter *counter, struct breakpoint 
     return 0;
 }
 
-int call_counter_arm(struct call_counter *counter, uint64_t entry,
-                     const struct wire_call_site *site, struct error *error)
+int call_counter_set(struct call_counter *counter, uint64_t address, int program, uint32_t function,
+                     struct error *error)
 {
     struct armed_entry *armed = &counter->entries[counter->entry_count];
-    int sites = bpf_map__fd(counter->skeleton->maps.sites);
 
-    if (counter->entry_count == WIRE_CALL_SITES || bpf_map_update_elem(sites, &entry, site, 0))
-        return error_set(error, ERROR_FAILED, "a BPF map can't be filled: %s", strerror(errno));
-    *armed = (struct armed_entry){
-        .breakpoint = {.address = entry,
-                       .program = bpf_program__fd(counter->skeleton->progs.count_call)},
-        .function = (uint32_t)site->function,
-    };
+    *armed = (struct armed_entry){.breakpoint = {.address = address, .program = program},
+                                  .function = function};
     counter->entry_count++;
     if (set_in_threads(counter, &armed->breakpoint, error) == 0)
         return 0;
-    call_counter_disarm(counter, entry);
+    call_counter_disarm(counter, address);
     return -1;
+}
+
+int call_counter_arm(struct call_counter *counter, uint64_t entry,
+                     const struct wire_call_site *site, struct error *error)
+{
+    if (bpf_map_update_elem(bpf_map__fd(counter->skeleton->maps.sites), &entry, site, 0))
+        return error_set(error, ERROR_FAILED, "a BPF map can't be filled: %s", strerror(errno));
+    return call_counter_set(counter, entry, bpf_program__fd(counter->skeleton->progs.count_call),
+                            site->function, error);
 }
 
 void call_counter_disarm(struct call_counter *counter, uint64_t entry)
@@ -172,10 +156,21 @@ void call_counter_disarm(struct call_counter *counter, uint64_t entry)
     }
 }
 
-static void start_all(const struct call_counter *counter)
+/* Enable or disable the breakpoints on return addresses, or those on entries. */
+static void change_all(const struct call_counter *counter, bool returns,
+                       void (*change)(const struct breakpoint *breakpoint))
 {
     for (size_t i = 0; i < counter->entry_count; i++)
-        breakpoint_start(&counter->entries[i].breakpoint);
+        if ((counter->entries[i].function == WIRE_CALL_RETURN) == returns)
+            change(&counter->entries[i].breakpoint);
+}
+
+/* Returns are seen before calls, so that no call returns unseen. */
+static void start_all(const struct call_counter *counter)
+{
+    change_all(counter, true, breakpoint_start);
+    counter->skeleton->bss->opened = clock_ns(CLOCK_MONOTONIC);
+    change_all(counter, false, breakpoint_start);
 }
 
 void call_counter_open(struct call_counter *counter, double weight)
@@ -188,8 +183,8 @@ void call_counter_open(struct call_counter *counter, double weight)
 void call_counter_close(struct call_counter *counter)
 {
     counter->is_open = false;
-    for (size_t i = 0; i < counter->entry_count; i++)
-        breakpoint_stop(&counter->entries[i].breakpoint);
+    change_all(counter, false, breakpoint_stop);
+    change_all(counter, true, breakpoint_stop);
 }
 
 /* ---- threads ---- */
@@ -216,8 +211,8 @@ static int add_thread(struct call_counter *counter, pid_t tid, struct error *err
     for (size_t i = 0; i < counter->entry_count; i++)
         if (breakpoint_set(&counter->entries[i].breakpoint, tid, error))
             return -1;
-    if (counter->is_open)
-        start_all(counter);
+    for (size_t i = 0; counter->is_open && i < counter->entry_count; i++)
+        breakpoint_start(&counter->entries[i].breakpoint);
     counter->tids =
         xgrow(counter->tids, &counter->tid_room, counter->tid_count, sizeof(*counter->tids));
     counter->tids[counter->tid_count++] = tid;
@@ -307,6 +302,7 @@ static int try_here(struct call_counter *counter, struct error *error)
                          "counted",
                          TRIAL_CALLS, (unsigned long long)sums.counts.calls);
     counter->hit_ns = ns;
+    counter->trial_hits = call_counter_hits(counter);
     log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
     return 0;
 }
@@ -318,7 +314,15 @@ double call_counter_hit_ns(const struct call_counter *counter)
 
 /* ---- the counter ---- */
 
-static int load(struct call_counter *counter, struct error *error)
+/* Maps have all of their memory from the start. */
+static void shrink_maps_of_times(const struct calls_bpf *skeleton)
+{
+    bpf_map__set_max_entries(skeleton->maps.returns, 1);
+    bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
+    bpf_map__set_max_entries(skeleton->maps.times, 1);
+}
+
+static int load(struct call_counter *counter, bool times, struct error *error)
 {
     descriptors_raise();
     bpf_load_log_messages();
@@ -327,16 +331,20 @@ static int load(struct call_counter *counter, struct error *error)
     if (!counter->skeleton || counter->cpus < 1)
         return error_set(error, ERROR_FAILED, "a BPF program can't be opened: %s", strerror(errno));
     counter->skeleton->rodata->process_id = (uint32_t)counter->vm->layout.process_id;
+    if (times)
+        counter->skeleton->rodata->process_hend = (uint32_t)counter->vm->layout.process_hend;
+    else
+        shrink_maps_of_times(counter->skeleton);
     return bpf_load(counter->skeleton->skeleton, error);
 }
 
-struct call_counter *call_counter_new(const struct vm *vm, struct error *error)
+struct call_counter *call_counter_new(const struct vm *vm, bool times, struct error *error)
 {
     struct call_counter *counter = xcalloc(1, sizeof(*counter));
 
     counter->vm = vm;
     counter->is_open = true;
-    if (load(counter, error) == 0 && try_here(counter, error) == 0 &&
+    if (load(counter, times, error) == 0 && try_here(counter, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;
     call_counter_free(counter);

@@ -20,8 +20,8 @@
 
 struct call_counter;
 
-/* `vm` is borrowed. */
-struct call_counter *call_counter_new(const struct vm *vm, struct error *error);
+/* `vm` is borrowed. `times`: how long calls take can be measured. */
+struct call_counter *call_counter_new(const struct vm *vm, bool times, struct error *error);
 void call_counter_free(struct call_counter *counter);
 
 /* The cost of a hit on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
@@ -41,7 +41,7 @@ uint32_t call_counter_missing_threads(const struct call_counter *counter);
 /* Give calls from now on this number of the code map. */
 void call_counter_set_code(struct call_counter *counter, uint32_t code);
 
-/* All hits so far, of all functions. */
+/* All hits in the VM so far, of all functions and return addresses. */
 uint64_t call_counter_hits(const struct call_counter *counter);
 
 /* The calls so far of `first` and the functions after it. */
@@ -71,3 +71,33 @@ typedef void (*call_counter_visit)(void *context, const struct wire_call_key *ke
                                    const struct wire_call_row *row);
 void call_counter_each(const struct call_counter *counter, enum call_map map,
                        call_counter_visit visit, void *context);
+
+/* ---- call_returns.c ---- */
+
+/*
+ * How long calls take: breakpoints on the addresses that they return to. The addresses are those of
+ * CALL_MAP_CALLERS.
+ */
+
+/* From now on calls that return to this address are measured. Return 0, or -1 with an error of
+ * breakpoint_set(): they are left out. */
+int call_counter_arm_return(struct call_counter *counter, uint64_t address, struct error *error);
+
+/* Do not measure calls that return to this address, armed or not. */
+void call_counter_leave_out(struct call_counter *counter, uint64_t address);
+
+/* The VM may have other code at this address. */
+void call_counter_forget_return(struct call_counter *counter, uint64_t address);
+
+/* Visit the calls that have not returned, as far as that was seen. Those for which the visit
+ * returns true are forgotten. */
+typedef bool (*call_counter_visit_open)(void *context, const struct wire_call_frame *frame,
+                                        const struct wire_open_call *call);
+void call_counter_each_open(const struct call_counter *counter, call_counter_visit_open visit,
+                            void *context);
+
+/* Visit the times of calls that have returned. */
+typedef void (*call_counter_visit_time)(void *context, const struct wire_time_key *key,
+                                        const struct wire_time_row *row);
+void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,
+                            void *context);

@@ -27,7 +27,7 @@ struct calls_options {
     double duration; /* s; 0: until Ctrl-C */
     double budget;   /* share of the VM's CPU time */
     size_t top;      /* SIZE_MAX: not given */
-    bool json;
+    bool json, latency;
     bool wait_load, dry_run;
 };
 
@@ -78,6 +78,11 @@ static const struct command_option option_list[] = {
      "Count at random times if all calls would cost more than this share of the VM's CPU time. The "
      "default is 1; 100 counts each call.",
      set_budget, NULL},
+    {"latency", 'l', NULL,
+     "Measure how long calls take, until they return, as shares of calls: functions are counted "
+     "one "
+     "at a time, and up to three callers of it are followed at once.",
+     option_set_true, NULL, offsetof(struct calls_options, latency)},
     {"top", 't', "N",
      "List the N callers and the N processes with the most calls of each function. The default is "
      "10; 2 for more than 4 functions.",
@@ -176,6 +181,27 @@ static void say_cost(const struct call_facts *facts, double budget)
     buffer_free(&text);
 }
 
+/* Say which calls have no time. */
+static void say_unreturned(const struct call_report *report)
+{
+    struct call_unreturned sum = {0};
+
+    for (size_t i = 0; i < report->count; i++) {
+        sum.passed += report->of[i].unreturned.passed;
+        sum.ended += report->of[i].unreturned.ended;
+        sum.no_room += report->of[i].unreturned.no_room;
+    }
+    if (sum.passed)
+        message_say("%s calls did not return, because an exception passed them",
+                    number_text(sum.passed).text);
+    if (sum.ended)
+        message_say("%s calls did not return, because their process ended",
+                    number_text(sum.ended).text);
+    if (sum.no_room)
+        message_warning("%s calls were not followed, because too many others had not returned",
+                        number_text(sum.no_room).text);
+}
+
 static size_t top_of(const struct calls_options *options, size_t functions)
 {
     if (options->top != SIZE_MAX)
@@ -194,8 +220,10 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
         calls_print_json(&report, facts);
     else
         calls_print_table(&report, facts, top_of(options, report.count));
-    call_report_free(&report);
     result = message_end("the counts", error);
+    if (!result)
+        say_unreturned(&report);
+    call_report_free(&report);
     if (!result)
         say_cost(facts, options->budget);
     return result;
@@ -226,7 +254,7 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
         return result;
     }
     if (!result)
-        result = call_watch_start(watch, options->budget, error);
+        result = call_watch_start(watch, options->budget, options->latency, error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);

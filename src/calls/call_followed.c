@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls/call_followed.h"
+
+#include <stdlib.h>
+
+#include "beam/pid_encoding.h"
+#include "beam/process_table.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/intern.h"
+#include "util/log.h"
+#include "util/random.h"
+
+enum {
+    LOOK_FIRST_NS = 2000000, /* between looks until there is a caller, and after a new one */
+    LOOK_LAST_NS = 50000000, /* the time doubles until then */
+    STOP_AGE_NS = 1000000000,
+    LOOK_COST = 100, /* looks may take a hundredth of the time */
+    TURN_NS = 500000000,
+};
+
+/* The addresses that calls of the function return to. */
+struct callers {
+    uint64_t *of;
+    size_t count, room;
+};
+
+struct call_followed {
+    struct vm *vm;
+    struct call_counter *counter;
+    struct pid_encoding encoding;
+    uint32_t function;
+    size_t breakpoints;
+    uint64_t armed[WIRE_CALL_AT_ONCE];
+    size_t armed_count;
+    struct callers left_out; /* known to the kernel */
+    uint64_t look_ns;        /* between the last look and the next one */
+    uint64_t next_look, next_turn;
+    struct intern keys;       /* struct wire_call_key */
+    struct call_times *times; /* by id of the key */
+    size_t times_room;
+    struct call_unreturned unreturned[WIRE_CALL_FUNCTIONS];
+};
+
+struct call_followed *call_followed_new(struct vm *vm, struct call_counter *counter,
+                                        struct error *error)
+{
+    struct call_followed *followed = xcalloc(1, sizeof(*followed));
+
+    *followed = (struct call_followed){.vm = vm, .counter = counter};
+    intern_init(&followed->keys, sizeof(struct wire_call_key), sizeof(struct wire_call_key));
+    if (pid_encoding_read(vm, &followed->encoding, error) == 0)
+        return followed;
+    call_followed_free(followed);
+    return NULL;
+}
+
+void call_followed_free(struct call_followed *followed)
+{
+    if (!followed)
+        return;
+    for (uint32_t id = 1; id <= followed->keys.count; id++)
+        call_times_free(&followed->times[id]);
+    intern_free(&followed->keys);
+    free(followed->times);
+    free(followed->left_out.of);
+    free(followed);
+}
+
+/* ---- times ---- */
+
+static struct call_times *times_of(struct call_followed *followed, const struct wire_call_key *key)
+{
+    uint32_t before = followed->keys.count, id = intern_add(&followed->keys, key);
+
+    followed->times = xgrow(followed->times, &followed->times_room, id, sizeof(*followed->times));
+    if (id > before)
+        followed->times[id] = (struct call_times){0};
+    return &followed->times[id];
+}
+
+struct closing {
+    struct call_followed *followed;
+    uint64_t now;
+    uint64_t caller; /* 0: all */
+};
+
+static bool is_alive(const struct call_followed *followed, const struct wire_call_frame *frame,
+                     const struct wire_open_call *call)
+{
+    return process_table_at(followed->vm, pid_encoding_index(&followed->encoding, call->pid)) ==
+           frame->process;
+}
+
+/* True if the process still has the call on its stack. What Process.stop says is as old as the
+ * process has been running, which is some milliseconds. */
+static bool is_on_stack(const struct closing *closing, const struct wire_call_frame *frame,
+                        const struct wire_open_call *call)
+{
+    struct memory *memory = closing->followed->vm->memory;
+    const struct layout *layout = &closing->followed->vm->layout;
+    uint64_t end, stop, word;
+
+    if (!memory_read_u64(memory, frame->process + (uint64_t)layout->process_hend, &end) ||
+        !memory_read_u64(memory, frame->process + (uint64_t)layout->process_stop, &stop) ||
+        !memory_read_u64(memory, end - frame->depth, &word))
+        return true;
+    return word == call->caller &&
+           (stop <= end - frame->depth || closing->now - call->began < STOP_AGE_NS);
+}
+
+/* A call that was followed before its return address had a breakpoint may have returned. */
+static bool close_call(void *context, const struct wire_call_frame *frame,
+                       const struct wire_open_call *call)
+{
+    const struct closing *closing = context;
+    struct call_followed *followed = closing->followed;
+    const struct wire_call_key key = {
+        .function = call->function, .code = call->code, .who = call->caller};
+
+    if (closing->caller && closing->caller != call->caller)
+        return false;
+    if (!call->is_armed || call->function >= WIRE_CALL_FUNCTIONS || closing->now < call->began)
+        return true;
+    if (!is_alive(followed, frame, call))
+        followed->unreturned[call->function].ended++;
+    else if (!is_on_stack(closing, frame, call))
+        followed->unreturned[call->function].passed++;
+    else
+        call_times_add_open(times_of(followed, &key), closing->now - call->began,
+                            (double)call->weight);
+    return true;
+}
+
+void call_followed_close(struct call_followed *followed, uint64_t now)
+{
+    call_counter_each_open(followed->counter, close_call, &(struct closing){followed, now, 0});
+}
+
+static void add_returned(void *context, const struct wire_time_key *key,
+                         const struct wire_time_row *row)
+{
+    const struct wire_call_key of = {
+        .function = key->function, .code = key->code, .who = key->caller};
+
+    call_times_add_returned(times_of(context, &of), key->bucket, row);
+}
+
+void call_followed_collect(struct call_followed *followed)
+{
+    call_counter_each_time(followed->counter, add_returned, followed);
+}
+
+const struct call_times *call_followed_times(const struct call_followed *followed,
+                                             const struct wire_call_key *key)
+{
+    uint32_t id = intern_find(&followed->keys, key);
+
+    return id ? &followed->times[id] : NULL;
+}
+
+struct call_unreturned call_followed_unreturned(const struct call_followed *followed,
+                                                uint32_t function)
+{
+    struct call_unreturned unreturned = followed->unreturned[function];
+    struct call_sums sums = call_counter_sums(followed->counter, function);
+
+    unreturned.passed += sums.counts.replaced;
+    unreturned.no_room = sums.counts.no_room;
+    return unreturned;
+}
+
+/* ---- callers ---- */
+
+static bool has(const uint64_t *addresses, size_t count, uint64_t address)
+{
+    for (size_t i = 0; i < count; i++)
+        if (addresses[i] == address)
+            return true;
+    return false;
+}
+
+static void add_address(struct callers *callers, uint64_t address)
+{
+    callers->of = xgrow(callers->of, &callers->room, callers->count, sizeof(*callers->of));
+    callers->of[callers->count++] = address;
+}
+
+/* Do not follow calls that return to this address. */
+static void leave_address_out(struct call_followed *followed, uint64_t address)
+{
+    call_counter_leave_out(followed->counter, address);
+    if (!has(followed->left_out.of, followed->left_out.count, address))
+        add_address(&followed->left_out, address);
+}
+
+struct looking {
+    const struct call_followed *followed;
+    uint32_t code;
+    struct callers callers;
+};
+
+static void see_caller(void *context, const struct wire_call_key *key,
+                       const struct wire_call_row *row)
+{
+    struct looking *looking = context;
+
+    (void)row;
+    if (key->function == looking->followed->function && key->code == looking->code && key->who)
+        add_address(&looking->callers, key->who);
+}
+
+/* Stop to follow the calls of a caller. */
+static void leave_out(struct call_followed *followed, size_t i, uint64_t now)
+{
+    uint64_t address = followed->armed[i];
+
+    leave_address_out(followed, address);
+    call_counter_each_open(followed->counter, close_call,
+                           &(struct closing){followed, now, address});
+    followed->armed[i] = followed->armed[--followed->armed_count];
+}
+
+/* Other programs may use some of the breakpoints. */
+static int arm(struct call_followed *followed, uint64_t address, struct error *error)
+{
+    if (call_counter_arm_return(followed->counter, address, error) == 0) {
+        followed->armed[followed->armed_count++] = address;
+        return 0;
+    }
+    if (error->code != ERROR_UNSUPPORTED || !followed->armed_count)
+        return -1;
+    followed->breakpoints = followed->armed_count;
+    return 0;
+}
+
+/* Follow some callers, chosen at random; those that are followed already come first, unless it is
+ * the turn of others. */
+static int choose(struct call_followed *followed, struct callers *callers, bool is_turn,
+                  uint64_t now, struct error *error)
+{
+    if (is_turn)
+        while (followed->armed_count)
+            leave_out(followed, followed->armed_count - 1, now);
+    for (size_t i = 0; i < callers->count; i++) {
+        size_t j = i + random_word() % (callers->count - i);
+        uint64_t address = callers->of[j];
+
+        callers->of[j] = callers->of[i];
+        if (has(followed->armed, followed->armed_count, address))
+            continue;
+        if (followed->armed_count < followed->breakpoints) {
+            if (arm(followed, address, error))
+                return -1;
+        } else if (!has(followed->left_out.of, followed->left_out.count, address)) {
+            leave_address_out(followed, address);
+        }
+    }
+    return 0;
+}
+
+/* The time to the next look, after one without a new caller. */
+static uint64_t next_pause(const struct call_followed *followed, uint64_t took)
+{
+    uint64_t pause = followed->armed_count ? 2 * followed->look_ns : LOOK_FIRST_NS;
+
+    if (pause > LOOK_LAST_NS)
+        pause = LOOK_LAST_NS;
+    return pause > LOOK_COST * took ? pause : LOOK_COST * took;
+}
+
+int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t now,
+                       uint64_t *ret_next, struct error *error)
+{
+    struct looking looking = {.followed = followed, .code = code};
+    uint64_t took, known = followed->armed_count + followed->left_out.count;
+    bool is_turn;
+    int result;
+
+    *ret_next = followed->next_look;
+    if (now < followed->next_look)
+        return 0;
+    call_counter_each(followed->counter, CALL_MAP_CALLERS, see_caller, &looking);
+    is_turn = looking.callers.count > followed->breakpoints && now >= followed->next_turn;
+    if (is_turn)
+        followed->next_turn = now + TURN_NS;
+    result = choose(followed, &looking.callers, is_turn, now, error);
+    free(looking.callers.of);
+    took = clock_ns(CLOCK_MONOTONIC) - now;
+    followed->look_ns = looking.callers.count > known ? LOOK_FIRST_NS : next_pause(followed, took);
+    *ret_next = followed->next_look = now + followed->look_ns;
+    return result;
+}
+
+/* ---- changes ---- */
+
+static void forget_callers(struct call_followed *followed)
+{
+    for (size_t i = 0; i < followed->armed_count; i++)
+        call_counter_forget_return(followed->counter, followed->armed[i]);
+    for (size_t i = 0; i < followed->left_out.count; i++)
+        call_counter_forget_return(followed->counter, followed->left_out.of[i]);
+    followed->armed_count = followed->left_out.count = 0;
+    followed->look_ns = LOOK_FIRST_NS;
+    followed->next_look = followed->next_turn = 0;
+}
+
+void call_followed_function(struct call_followed *followed, uint32_t function, size_t breakpoints)
+{
+    forget_callers(followed);
+    followed->function = function;
+    followed->breakpoints = breakpoints;
+}
+
+void call_followed_code_changed(struct call_followed *followed, uint64_t now)
+{
+    call_followed_close(followed, now);
+    forget_callers(followed);
+}

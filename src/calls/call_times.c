@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls/call_times.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/alloc.h"
+
+const unsigned int call_time_shares[CALL_TIME_SHARES] = {50, 90, 99};
+
+/* Rounding errors of sums of weights. */
+static const double CLOSE = 1e-9;
+
+void call_times_free(struct call_times *times)
+{
+    free(times->of);
+    *times = (struct call_times){0};
+}
+
+/* The place of a bucket, or of the first one behind it. */
+static size_t place_of(const struct call_times *times, uint32_t bucket)
+{
+    size_t from = 0, to = times->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (times->of[middle].bucket < bucket)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static struct call_time *find(struct call_times *times, uint32_t bucket)
+{
+    size_t at = place_of(times, bucket);
+
+    if (at < times->count && times->of[at].bucket == bucket)
+        return &times->of[at];
+    times->of = xgrow(times->of, &times->room, times->count, sizeof(*times->of));
+    memmove(&times->of[at + 1], &times->of[at], (times->count - at) * sizeof(*times->of));
+    times->count++;
+    times->of[at] = (struct call_time){.bucket = bucket};
+    return &times->of[at];
+}
+
+void call_times_add_returned(struct call_times *times, uint32_t bucket,
+                             const struct wire_time_row *row)
+{
+    struct call_time *time = find(times, bucket);
+
+    time->returned += (double)row->weight;
+    time->calls += row->calls;
+    time->ns += row->ns;
+    if (time->longest < row->longest)
+        time->longest = row->longest;
+    times->returned += row->calls;
+}
+
+void call_times_add_open(struct call_times *times, uint64_t ns, double weight)
+{
+    find(times, wire_time_bucket(ns))->open += weight;
+    times->open++;
+}
+
+void call_times_merge(struct call_times *times, const struct call_times *other)
+{
+    for (size_t i = 0; i < other->count; i++) {
+        const struct call_time *from = &other->of[i];
+        struct call_time *to = find(times, from->bucket);
+
+        to->returned += from->returned;
+        to->open += from->open;
+        to->calls += from->calls;
+        to->ns += from->ns;
+        if (to->longest < from->longest)
+            to->longest = from->longest;
+    }
+    times->returned += other->returned;
+    times->open += other->open;
+}
+
+static double weight_of(const struct call_times *times)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < times->count; i++)
+        sum += times->of[i].returned + times->of[i].open;
+    return sum;
+}
+
+void call_times_scale(struct call_times *times, double weight)
+{
+    double sum = weight_of(times);
+
+    for (size_t i = 0; i < times->count && sum > 0; i++) {
+        times->of[i].returned *= weight / sum;
+        times->of[i].open *= weight / sum;
+    }
+}
+
+uint64_t call_times_low(uint32_t bucket)
+{
+    enum { BUCKETS = 1 << WIRE_CALL_TIME_BITS };
+
+    if (bucket < BUCKETS)
+        return bucket;
+    return (uint64_t)(BUCKETS + bucket % BUCKETS) << (bucket / BUCKETS - 1);
+}
+
+struct call_time_summary call_times_summary(const struct call_times *times)
+{
+    struct call_time_summary summary = {.mean = 0, .longest = NAN};
+    double left = 1, at_risk = weight_of(times); /* the share of calls that take longer */
+    size_t next = 0;
+
+    for (size_t i = 0; i < times->count; i++) {
+        const struct call_time *time = &times->of[i];
+        double mean = time->calls ? (double)time->ns / (double)time->calls : 0, before = left;
+
+        summary.seen = (double)call_times_low(time->bucket);
+        if (time->calls) {
+            left *= fmax(0, 1 - time->returned / at_risk);
+            summary.mean += (before - left) * mean;
+            summary.longest = summary.seen = (double)time->longest;
+        }
+        while (next < CALL_TIME_SHARES && 1 - left >= call_time_shares[next] / 100.0 - CLOSE)
+            summary.at[next++] = mean;
+        at_risk -= time->returned + time->open;
+    }
+    while (next < CALL_TIME_SHARES)
+        summary.at[next++] = NAN;
+    if (left > CLOSE)
+        summary.mean = NAN;
+    return summary;
+}

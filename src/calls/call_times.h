@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The times that calls of a function take. Some calls had not returned when they were seen for the
+ * last time, because a window or the recording ended. What is known of such a call is that it takes
+ * longer. So shares are estimated by the product-limit estimator (Kaplan and Meier, Journal of the
+ * American Statistical Association 53, 1958): windows end at random times, whatever calls do.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire_calls.h"
+
+/* The calls of about the same time (wire_time_bucket()). */
+struct call_time {
+    uint32_t bucket;
+    double returned, open;       /* weights */
+    uint64_t calls, ns, longest; /* of those that returned: number, sum and maximum */
+};
+
+/* All zero is empty. */
+struct call_times {
+    struct call_time *of; /* by time */
+    size_t count, room;
+    uint64_t returned, open; /* calls */
+};
+
+void call_times_free(struct call_times *times);
+
+void call_times_add_returned(struct call_times *times, uint32_t bucket,
+                             const struct wire_time_row *row);
+/* Add a call that had not returned after `ns`. */
+void call_times_add_open(struct call_times *times, uint64_t ns, double weight);
+
+/* Add all times of `other`. */
+void call_times_merge(struct call_times *times, const struct call_times *other);
+
+/* Change all weights, so that their sum is `weight`. */
+void call_times_scale(struct call_times *times, double weight);
+
+/* The shortest time of a bucket, ns. */
+uint64_t call_times_low(uint32_t bucket);
+
+/* Shares of calls that take at most so long, in percent. */
+enum { CALL_TIME_SHARES = 3 };
+extern const unsigned int call_time_shares[CALL_TIME_SHARES];
+
+/* Times are in ns. NAN: unknown, because calls that take longer had not returned. */
+struct call_time_summary {
+    double mean;
+    double at[CALL_TIME_SHARES];
+    double longest; /* of calls that returned; NAN if there is none */
+    double seen;    /* no call was followed for longer */
+};
+struct call_time_summary call_times_summary(const struct call_times *times);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the files of call_counter.h share. */
+#pragma once
+
+#include "calls.skel.h"
+#include "capture/breakpoint.h"
+#include "capture/call_counter.h"
+
+/* An instruction with a breakpoint: the entry of a function, or a return address. */
+struct armed_entry {
+    struct breakpoint breakpoint;
+    uint32_t function; /* or WIRE_CALL_RETURN */
+};
+
+struct call_counter {
+    const struct vm *vm;
+    struct calls_bpf *skeleton;
+    int cpus;
+    double hit_ns;
+    uint64_t trial_hits;
+    pid_t *tids; /* of the schedulers that are armed */
+    size_t tid_count, tid_room;
+    struct armed_entry entries[WIRE_CALL_AT_ONCE];
+    size_t entry_count;
+    uint64_t hits[WIRE_CALL_COUNTS]; /* of breakpoints that are removed, by function */
+    bool is_open;                    /* calls count now */
+};
+
+/* Set a breakpoint in all threads; callers set at most WIRE_CALL_AT_ONCE. Return 0, or -1 with an
+ * error of breakpoint_set(). */
+int call_counter_set(struct call_counter *counter, uint64_t address, int program, uint32_t function,
+                     struct error *error);

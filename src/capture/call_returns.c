@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <stdlib.h>
+
+#include "capture/call_counter_internal.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+
+static void know_return(const struct call_counter *counter, uint64_t address, uint64_t since)
+{
+    bpf_map_update_elem(bpf_map__fd(counter->skeleton->maps.returns), &address, &since, 0);
+}
+
+int call_counter_arm_return(struct call_counter *counter, uint64_t address, struct error *error)
+{
+    int program = bpf_program__fd(counter->skeleton->progs.end_call);
+
+    if (call_counter_set(counter, address, program, WIRE_CALL_RETURN, error)) {
+        know_return(counter, address, WIRE_RETURN_LEFT_OUT);
+        return -1;
+    }
+    know_return(counter, address, clock_ns(CLOCK_MONOTONIC));
+    return 0;
+}
+
+void call_counter_leave_out(struct call_counter *counter, uint64_t address)
+{
+    know_return(counter, address, WIRE_RETURN_LEFT_OUT);
+    call_counter_disarm(counter, address);
+}
+
+void call_counter_forget_return(struct call_counter *counter, uint64_t address)
+{
+    bpf_map_delete_elem(bpf_map__fd(counter->skeleton->maps.returns), &address);
+    call_counter_disarm(counter, address);
+}
+
+/* The next key is taken before a visit, which may remove the entry. */
+void call_counter_each_open(const struct call_counter *counter, call_counter_visit_open visit,
+                            void *context)
+{
+    int map = bpf_map__fd(counter->skeleton->maps.open_calls);
+    struct wire_call_frame frame, next;
+    bool more = !bpf_map_get_next_key(map, NULL, &next);
+
+    while (more) {
+        struct wire_open_call call;
+
+        frame = next;
+        more = !bpf_map_get_next_key(map, &frame, &next);
+        if (!bpf_map_lookup_elem(map, &frame, &call) && visit(context, &frame, &call))
+            bpf_map_delete_elem(map, &frame);
+    }
+}
+
+void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,
+                            void *context)
+{
+    struct wire_time_row *values = xcalloc((size_t)counter->cpus, sizeof(*values));
+    int map = bpf_map__fd(counter->skeleton->maps.times);
+    struct wire_time_key key, next;
+    bool is_first = true;
+
+    while (!bpf_map_get_next_key(map, is_first ? NULL : &key, &next)) {
+        struct wire_time_row sum = {0};
+
+        is_first = false;
+        key = next;
+        if (key.function >= WIRE_CALL_FUNCTIONS || bpf_map_lookup_elem(map, &key, values))
+            continue;
+        for (int i = 0; i < counter->cpus; i++) {
+            sum.calls += values[i].calls;
+            sum.weight += values[i].weight;
+            sum.ns += values[i].ns;
+            if (sum.longest < values[i].longest)
+                sum.longest = values[i].longest;
+        }
+        visit(context, &key, &sum);
+    }
+    free(values);
+}

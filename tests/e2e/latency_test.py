@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`beamflame calls --latency`: calls take as long as the node says, on each release, however they
+begin and end."""
+import json
+import signal
+import subprocess
+import sys
+import unittest
+from contextlib import contextmanager
+from pathlib import Path
+
+import beamflame
+import nodes
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import schema, validator  # pylint: disable=wrong-import-position
+
+NEEDS = "own nodes"
+MS = 1000000
+
+
+@contextmanager
+def measuring(node, function, *arguments):
+    """Measure while the block runs; yield a dictionary that has the function's row afterwards, and
+    what was said."""
+    process = beamflame.start("calls", "-p", node.pid, "--json", "--latency", *arguments, function,
+                              stdin=subprocess.DEVNULL)
+    measured = {}
+    try:
+        said = process.stderr.readline()
+        if "counting" not in said:
+            raise AssertionError(f"{said}{process.stderr.read()}")
+        yield measured
+        process.send_signal(signal.SIGINT)
+        out, said = process.communicate(timeout=120)
+        if process.returncode != beamflame.DONE:
+            raise AssertionError(f"exit code {process.returncode}: {said}")
+        counted = json.loads(out)
+        validator(schema("calls")).validate(counted)
+        measured.update(counted["functions"][0], said=said, windows=counted["windows"])
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@nodes.each_release
+class Latency:
+    release = None
+    flags = ()
+
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = nodes.Node(cls.release, "latencies", flags=cls.flags)
+        cls.addClassCleanup(cls.node.kill)
+        for work in ("once", "recurses", "loops", "throws", "exits", "many"):
+            cls.node.tell(work)  # the VM loads what they need
+
+    def measure(self, function, *works, budget=100):
+        with measuring(self.node, f"latencies:{function}", "--budget", budget) as measured:
+            for work in works:
+                report = self.node.tell(work)
+        measured["node"] = report
+        return measured
+
+    def test_calls_that_migrate_between_schedulers(self):
+        """The median is the node's, and all calls that were followed are matched."""
+        found = self.measure("slept/1", "once", "sleeps")
+        latency = found["latency"]
+        self.assertEqual(found["calls"], 1001)
+        self.assertGreaterEqual(latency["returned"], 1000)
+        self.assertEqual(latency["open"] + found["passed_by_exceptions"] + found["process_ended"]
+                         + found["not_followed"], 0)
+        self.assertAlmostEqual(latency["p50_ns"] / found["node"]["median_ns"], 1, delta=0.01)
+        self.assertGreater(latency["p50_ns"], 10 * MS)
+        self.assertLessEqual(latency["p50_ns"], latency["p90_ns"])
+        self.assertLessEqual(latency["p90_ns"], latency["p99_ns"])
+        self.assertLessEqual(latency["p99_ns"], latency["longest_ns"])
+        self.assertEqual(sum(calls for _, calls in latency["histogram"]), latency["returned"])
+
+    def test_recursion(self):
+        """Each call of a recursion ends by itself: an outer one takes as long as the inner ones."""
+        found = self.measure("deep/1", "recurses", "recurses")
+        self.assertEqual(found["calls"], 200)
+        self.assertGreaterEqual(found["latency"]["returned"], 190)
+        inner, outer = sorted((c["latency"] for c in found["callers"]), key=lambda l: -l["returned"])
+        self.assertGreaterEqual(inner["returned"], 4 * outer["returned"] - 4)
+        self.assertGreater(outer["p50_ns"], 5 * MS)
+        self.assertLessEqual(inner["longest_ns"], outer["longest_ns"])
+
+    def test_loop(self):
+        """The rounds of a loop are one call in time."""
+        found = self.measure("looped/1", "loops", "loops")
+        self.assertEqual(found["calls"], 2 * 20 * 51)
+        self.assertGreaterEqual(found["latency"]["returned"], 38)
+        self.assertLessEqual(found["latency"]["returned"], 40)
+        self.assertGreater(found["latency"]["p50_ns"], 50 * MS)
+        self.assertEqual(found["passed_by_exceptions"], 0)
+
+    def test_exceptions(self):
+        """A call that an exception has passed has no time."""
+        found = self.measure("thrown/1", "throws", "throws")
+        self.assertEqual(found["calls"], 80)
+        self.assertIn(found["latency"]["returned"], range(30, 41))
+        self.assertIn(found["passed_by_exceptions"], range(30, 41))
+        self.assertIn("calls did not return, because an exception passed them", found["said"])
+
+    def test_processes_that_end(self):
+        found = self.measure("exited/1", "exits", "exits")
+        self.assertEqual(found["calls"], 40)
+        self.assertIn(found["process_ended"], range(10, 21))
+        self.assertGreaterEqual(found["latency"]["returned"], 10)
+        self.assertIn("calls did not return, because their process ended", found["said"])
+
+    def test_more_callers_than_breakpoints(self):
+        """Callers are followed in turn. Each has its own times."""
+        found = self.measure("spread/1", *["many"] * 4)
+        lines = (nodes.LOADS / "latencies.erl").read_text("utf-8").splitlines()
+        followed = 0
+        for caller in found["callers"]:
+            line = lines[caller["line"] - 1]
+            slept = int(line.partition("spread(")[2][0]) if "spread(" in line else 6
+            if caller["latency"]["returned"] > 5:
+                followed += 1
+                self.assertGreater(caller["latency"]["p50_ns"], slept * MS)
+                self.assertLess(caller["latency"]["p50_ns"], (slept + 4) * MS, caller)
+        self.assertGreaterEqual(followed, 4)
+        self.assertLess(found["latency"]["returned"], found["calls"])
+
+    def test_calls_that_have_not_returned(self):
+        """Their times are unknown. (Of the first one it is unknown that it has not returned.)"""
+        found = self.measure("slept/1", "endless", "once", "once", "endless")
+        open_ones = [c["latency"] for c in found["callers"] if c["latency"]["open"]]
+        self.assertEqual([(latency["open"], latency["returned"]) for latency in open_ones], [(1, 0)])
+        self.assertIsNone(open_ones[0]["p50_ns"])
+        self.assertIsNone(open_ones[0]["longest_ns"])
+        self.assertGreater(found["latency"]["returned"], 0)
+
+    def test_windows(self):
+        """Under a budget that the hits exceed, the median is that of all calls."""
+        found = self.measure("slept/1", "once", *["sleeps"] * 3, budget=3)
+        self.assertGreater(found["windows"], 2)
+        self.assertLess(found["latency"]["returned"], 0.95 * found["calls"])
+        self.assertAlmostEqual(found["latency"]["p50_ns"] / found["node"]["median_ns"], 1, delta=0.1)
+
+
+class FramePointers(Latency, unittest.TestCase):
+    release = 27
+    flags = ("+JPperf", "fp")
+
+
+if __name__ == "__main__":
+    unittest.main()
