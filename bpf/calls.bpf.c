@@ -22,6 +22,9 @@ const volatile __u32 process_hend;
 /* When calls began to count, ns. A call that began before may have returned unseen. */
 __u64 opened;
 
+/* What breakpoints add to the time of a call, ns. */
+__u64 own_time;
+
 /* The number of the code map: user space adds one each time that the VM's code has changed. Equal
  * return addresses may be in different code at different times. */
 __u32 code;
@@ -166,7 +169,7 @@ SEC("perf_event")
 int end_call(struct bpf_perf_event_data *context)
 {
     __u64 at = PT_REGS_IP(&context->regs), process = jit_process(&context->regs);
-    __u64 slot = PT_REGS_SP(&context->regs) - sizeof(__u64), pid = 0;
+    __u64 slot = PT_REGS_SP(&context->regs) - sizeof(__u64), pid = 0, took;
     __u32 of_returns = WIRE_CALL_RETURN, of_all = WIRE_CALL_ALL;
     struct wire_call_counts *sums = bpf_map_lookup_elem(&counts, &of_returns);
     struct wire_call_counts *all = bpf_map_lookup_elem(&counts, &of_all);
@@ -188,7 +191,8 @@ int end_call(struct bpf_perf_event_data *context)
     if (call.began < opened || (call.is_armed && call.began < *since) ||
         bpf_probe_read_user(&pid, sizeof(pid), (void *)(process + process_id)) || pid != call.pid)
         return 0;
-    add_time(&call, bpf_ktime_get_ns() - call.began);
+    took = bpf_ktime_get_ns() - call.began;
+    add_time(&call, took > own_time ? took - own_time : 0);
     return 0;
 }
 

@@ -143,7 +143,8 @@ static void add_returned(void *context, const struct wire_time_key *key,
     const struct wire_call_key of = {
         .function = key->function, .code = key->code, .who = key->caller};
 
-    call_times_add_returned(times_of(context, &of), key->bucket, row);
+    if (key->function < WIRE_CALL_FUNCTIONS)
+        call_times_add_returned(times_of(context, &of), key->bucket, row);
 }
 
 void call_followed_collect(struct call_followed *followed)

@@ -379,6 +379,7 @@ static void finish(struct call_watch *watch)
     see_processes(watch);
     facts->seconds = (double)(now - watch->began) / SECOND_NS;
     facts->hit_ns = call_counter_hit_ns(watch->counter);
+    facts->own_ns = call_counter_own_ns(watch->counter);
     facts->hits = call_counter_hits(watch->counter);
     if (cpu > watch->cpu_began)
         facts->share = (double)facts->hits * facts->hit_ns / (double)(cpu - watch->cpu_began);

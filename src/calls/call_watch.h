@@ -50,6 +50,7 @@ struct call_facts {
     struct error error; /* of CALL_END_ERROR */
     double seconds;
     double hit_ns; /* of CPU time that a hit costs */
+    double own_ns; /* that was subtracted from the time of each call; 0: no times were measured */
     uint64_t hits;
     double share;   /* of the CPU time of the VM that hits cost, at most 1 */
     bool is_scaled; /* calls were counted in windows only, for a part of the time */

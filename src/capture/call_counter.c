@@ -17,8 +17,6 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-enum { TRIAL_BATCHES = 9, TRIAL_BATCH = 100, TRIAL_CALLS = TRIAL_BATCHES * TRIAL_BATCH };
-
 /* ---- maps ---- */
 
 static int map_of(const struct call_counter *counter, enum call_map map)
@@ -90,6 +88,11 @@ struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t 
 uint64_t call_counter_hits(const struct call_counter *counter)
 {
     return counts_of(counter, WIRE_CALL_ALL).calls - counter->trial_hits;
+}
+
+double call_counter_hit_ns(const struct call_counter *counter)
+{
+    return counter->hit_ns;
 }
 
 void call_counter_calls(const struct call_counter *counter, uint32_t first,
@@ -244,74 +247,6 @@ int call_counter_follow_threads(struct call_counter *counter, struct error *erro
     return result;
 }
 
-/* ---- trial ---- */
-
-/* A function whose entry can have a breakpoint. The words before the entry take the place of those
- * of an Erlang function. */
-static __attribute__((noinline)) void called(void)
-{
-    __asm__ volatile("");
-}
-
-static int compare(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The median CPU time of a call, ns. */
-static double call_ns(void)
-{
-    void (*volatile function)(void) = called;
-    uint64_t batches[TRIAL_BATCHES];
-
-    for (int batch = 0; batch < TRIAL_BATCHES; batch++) {
-        uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-        for (int i = 0; i < TRIAL_BATCH; i++)
-            function();
-        batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
-    }
-    qsort(batches, TRIAL_BATCHES, sizeof(*batches), compare);
-    enum { MIDDLE = TRIAL_BATCHES / 2 };
-
-    return (double)batches[MIDDLE] / TRIAL_BATCH;
-}
-
-/* Measure a hit, and check that each is counted. */
-static int try_here(struct call_counter *counter, struct error *error)
-{
-    struct wire_call_site site = {.function = WIRE_CALL_TRIAL};
-    volatile uint64_t entry = (uintptr_t)called; /* not a function for the compiler, but bytes */
-    struct call_sums sums;
-    double ns;
-
-    memcpy(site.mfa, (const void *)(entry - sizeof(site.mfa)), sizeof(site.mfa));
-    counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
-    counter->tids[counter->tid_count++] = gettid();
-    if (call_counter_arm(counter, entry, &site, error))
-        return -1;
-    ns = call_ns();
-    call_counter_disarm(counter, entry);
-    counter->tid_count = 0;
-    sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
-    if (sums.counts.calls != TRIAL_CALLS || sums.missed)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "hardware breakpoints don't work here: of %d hits in a trial, %llu were "
-                         "counted",
-                         TRIAL_CALLS, (unsigned long long)sums.counts.calls);
-    counter->hit_ns = ns;
-    counter->trial_hits = call_counter_hits(counter);
-    log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
-    return 0;
-}
-
-double call_counter_hit_ns(const struct call_counter *counter)
-{
-    return counter->hit_ns;
-}
-
 /* ---- the counter ---- */
 
 /* Maps have all of their memory from the start. */
@@ -344,7 +279,7 @@ struct call_counter *call_counter_new(const struct vm *vm, bool times, struct er
 
     counter->vm = vm;
     counter->is_open = true;
-    if (load(counter, times, error) == 0 && try_here(counter, error) == 0 &&
+    if (load(counter, times, error) == 0 && call_counter_try(counter, times, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;
     call_counter_free(counter);

@@ -27,6 +27,9 @@ void call_counter_free(struct call_counter *counter);
 /* The cost of a hit on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
 double call_counter_hit_ns(const struct call_counter *counter);
 
+/* What breakpoints add to the time of a call, ns; 0 if no times are measured. It is subtracted. */
+double call_counter_own_ns(const struct call_counter *counter);
+
 /* Count calls that enter at `entry`. Return 0, or -1 with an error of breakpoint_set(). */
 int call_counter_arm(struct call_counter *counter, uint64_t entry,
                      const struct wire_call_site *site, struct error *error);
@@ -96,7 +99,7 @@ typedef bool (*call_counter_visit_open)(void *context, const struct wire_call_fr
 void call_counter_each_open(const struct call_counter *counter, call_counter_visit_open visit,
                             void *context);
 
-/* Visit the times of calls that have returned. */
+/* Visit the times of calls that have returned, those of the trial too. */
 typedef void (*call_counter_visit_time)(void *context, const struct wire_time_key *key,
                                         const struct wire_time_row *row);
 void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,

@@ -2,6 +2,8 @@
 /* What the files of call_counter.h share. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "calls.skel.h"
 #include "capture/breakpoint.h"
 #include "capture/call_counter.h"
@@ -30,3 +32,8 @@ struct call_counter {
  * error of breakpoint_set(). */
 int call_counter_set(struct call_counter *counter, uint64_t address, int program, uint32_t function,
                      struct error *error);
+
+/* Try breakpoints on functions of this program, measure what a hit costs, and check that each is
+ * counted; with `times`, that each return is matched, too. Return 0, or -1 with error:
+ * ERROR_UNSUPPORTED if they don't work here. */
+int call_counter_try(struct call_counter *counter, bool times, struct error *error);

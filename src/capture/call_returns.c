@@ -36,6 +36,11 @@ void call_counter_forget_return(struct call_counter *counter, uint64_t address)
     call_counter_disarm(counter, address);
 }
 
+double call_counter_own_ns(const struct call_counter *counter)
+{
+    return (double)counter->skeleton->bss->own_time;
+}
+
 /* The next key is taken before a visit, which may remove the entry. */
 void call_counter_each_open(const struct call_counter *counter, call_counter_visit_open visit,
                             void *context)
@@ -67,7 +72,7 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
 
         is_first = false;
         key = next;
-        if (key.function >= WIRE_CALL_FUNCTIONS || bpf_map_lookup_elem(map, &key, values))
+        if (bpf_map_lookup_elem(map, &key, values))
             continue;
         for (int i = 0; i < counter->cpus; i++) {
             sum.calls += values[i].calls;

@@ -175,6 +175,10 @@ static void say_cost(const struct call_facts *facts, double budget)
                       "; the calls are estimates from %s window%s that cover %.1f %% of the time%s",
                       number_text(facts->windows).text, facts->windows == 1 ? "" : "s",
                       100 * facts->covered, budget < 1 ? ", a higher --budget covers more" : "");
+    if (facts->own_ns > 0)
+        message_say(
+            "breakpoints added about %.1f us to each call, which is subtracted from its time",
+            facts->own_ns / 1000);
     message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time%.*s",
                 number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
                 100 * facts->share, (int)text.size, text.size ? text.data : "");

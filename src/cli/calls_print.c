@@ -307,6 +307,8 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_text(&json, "end", ends[facts->end]);
     json_number(&json, "hits", facts->hits);
     json_decimal(&json, "hit_ns", facts->hit_ns, 0);
+    if (report->has_times)
+        json_decimal(&json, "own_ns", facts->own_ns, 0);
     json_decimal(&json, "cost_percent", 100 * facts->share, 2);
     json_number(&json, "windows", facts->is_scaled ? facts->windows : 0);
     json_decimal(&json, "covered_percent", 100 * facts->covered, 2);

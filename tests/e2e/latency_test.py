@@ -37,7 +37,8 @@ def measuring(node, function, *arguments):
             raise AssertionError(f"exit code {process.returncode}: {said}")
         counted = json.loads(out)
         validator(schema("calls")).validate(counted)
-        measured.update(counted["functions"][0], said=said, windows=counted["windows"])
+        measured.update(counted["functions"][0], said=said, windows=counted["windows"],
+                        own=counted["own_ns"])
     finally:
         process.kill()
         process.communicate()
@@ -53,7 +54,7 @@ class Latency:
         beamflame.require()
         cls.node = nodes.Node(cls.release, "latencies", flags=cls.flags)
         cls.addClassCleanup(cls.node.kill)
-        for work in ("once", "recurses", "loops", "throws", "exits", "many"):
+        for work in ("once", "recurses", "loops", "throws", "exits", "many", "quick"):
             cls.node.tell(work)  # the VM loads what they need
 
     def measure(self, function, *works, budget=100):
@@ -126,6 +127,15 @@ class Latency:
                 self.assertLess(caller["latency"]["p50_ns"], (slept + 4) * MS, caller)
         self.assertGreaterEqual(followed, 4)
         self.assertLess(found["latency"]["returned"], found["calls"])
+
+    def test_quick_calls(self):
+        """What breakpoints add to a call is subtracted."""
+        found = self.measure("quick/1", "quick", "once", "quick")
+        self.assertEqual(found["calls"], 2000)
+        self.assertGreaterEqual(found["latency"]["returned"], 1000)
+        self.assertLess(found["latency"]["p50_ns"], 1000)
+        self.assertLess(found["latency"]["p50_ns"], found["own"] / 2)
+        self.assertIn("to each call, which is subtracted from its time", found["said"])
 
     def test_calls_that_have_not_returned(self):
         """Their times are unknown. (Of the first one it is unknown that it has not returned.)"""

@@ -8,6 +8,7 @@
 %%      throws     40 calls of thrown/1, half of which are passed by an exception
 %%      exits      10 processes that end in exited/1, and 10 calls that return
 %%      many       calls of spread/1 from six lines, which take 1 to 6 ms
+%%      quick      1,000 calls of quick/1, which does nothing
 %%      endless    a call of slept/1 that does not return
 %%
 %% The report has the number of finished requests, and the median time of the calls of `sleeps` as the
@@ -35,6 +36,7 @@ serve(Median, Done) ->
         throws -> repeat(20, fun() -> {caught, returned} = throws() end);
         exits -> in_processes(fun() -> exits() end);
         many -> repeat(30, fun() -> many() end);
+        quick -> repeat(1000, fun() -> 2 = quick(1) end);
         endless -> spawn(fun() -> slept(infinity), ok end)
     end,
     counters:add(Done, 1, 1),
@@ -124,3 +126,5 @@ many() ->
 spread(Ms) ->
     ok = slept(Ms),
     ok.
+
+quick(N) -> N + 1.

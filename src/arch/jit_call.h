@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdint.h>
+
+/* Call a function as the JIT's code calls an Erlang function: the process is in its register, and
+ * the return address on the stack. Return that address. */
+uint64_t jit_call(void (*function)(void), const void *process);

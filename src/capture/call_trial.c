@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arch/jit_call.h"
+#include "capture/call_counter_internal.h"
+#include "util/alloc.h"
+#include "util/clock.h"
+#include "util/log.h"
+
+enum { BATCHES = 9, BATCH = 100, CALLS = BATCHES * BATCH, BUCKETS = 1 << 12 };
+
+/* A function whose entry can have a breakpoint. The words before the entry take the place of those
+ * of an Erlang function. */
+static __attribute__((noinline)) void called(void)
+{
+    __asm__ volatile("");
+}
+
+static struct wire_call_site site_of(uint64_t entry)
+{
+    struct wire_call_site site = {.function = WIRE_CALL_TRIAL};
+
+    memcpy(site.mfa, (const void *)(entry - sizeof(site.mfa)), sizeof(site.mfa));
+    return site;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median CPU time of a call, ns. */
+static double call_ns(void)
+{
+    void (*volatile function)(void) = called;
+    uint64_t batches[BATCHES];
+
+    for (int batch = 0; batch < BATCHES; batch++) {
+        uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        for (int i = 0; i < BATCH; i++)
+            function();
+        batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+    }
+    qsort(batches, BATCHES, sizeof(*batches), compare);
+    enum { MIDDLE = BATCHES / 2 };
+
+    return (double)batches[MIDDLE] / BATCH;
+}
+
+static int refused(const char *what, uint64_t count, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "hardware breakpoints don't work here: of %d %s in a trial, %llu were counted",
+                     CALLS, what, (unsigned long long)count);
+}
+
+static int try_entry(struct call_counter *counter, struct error *error)
+{
+    volatile uint64_t entry = (uintptr_t)called; /* not a function for the compiler, but bytes */
+    const struct wire_call_site site = site_of(entry);
+    struct call_sums sums;
+
+    if (call_counter_arm(counter, entry, &site, error))
+        return -1;
+    counter->hit_ns = call_ns();
+    call_counter_disarm(counter, entry);
+    sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
+    if (sums.counts.calls != CALLS || sums.missed)
+        return refused("hits", sums.counts.calls, error);
+    log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
+    return 0;
+}
+
+/* ---- times ---- */
+
+struct trial_times {
+    struct wire_time_row buckets[BUCKETS];
+    uint64_t calls;
+};
+
+static void add_time(void *context, const struct wire_time_key *key,
+                     const struct wire_time_row *row)
+{
+    struct trial_times *times = context;
+
+    if (key->function != WIRE_CALL_TRIAL || key->bucket >= BUCKETS)
+        return;
+    times->buckets[key->bucket] = *row;
+    times->calls += row->calls;
+}
+
+static uint64_t median(const struct trial_times *times)
+{
+    uint64_t calls = 0;
+
+    for (size_t i = 0; i < BUCKETS; i++) {
+        calls += times->buckets[i].calls;
+        if (calls && calls >= times->calls / 2)
+            return times->buckets[i].ns / times->buckets[i].calls;
+    }
+    return 0;
+}
+
+/* What breakpoints add to the time of a call, ns: the time of one that does nothing. */
+static int take_own_time(struct call_counter *counter, struct error *error)
+{
+    struct trial_times *times = xcalloc(1, sizeof(*times));
+    uint64_t calls, own;
+
+    call_counter_each_time(counter, add_time, times);
+    calls = times->calls;
+    own = median(times);
+    free(times);
+    if (calls != CALLS)
+        return refused("returns", calls, error);
+    counter->skeleton->bss->own_time = own;
+    log_decision("calls", "breakpoints add %llu ns to a call", (unsigned long long)own);
+    return 0;
+}
+
+static int try_return(struct call_counter *counter, struct error *error)
+{
+    volatile uint64_t entry = (uintptr_t)called;
+    const struct wire_call_site site = site_of(entry);
+    const struct layout *layout = &counter->vm->layout;
+    uint8_t *process = xcalloc(1, (size_t)layout->sizeof_process);
+    uint64_t returned = jit_call(called, process);
+    int result = -1;
+
+    /* The end of the stack is above it, anywhere. */
+    memset(process + layout->process_hend, 0x7f, sizeof(uint64_t));
+    if (call_counter_arm(counter, entry, &site, error) == 0) {
+        result = call_counter_arm_return(counter, returned, error);
+        for (int i = 0; i < CALLS && !result; i++)
+            jit_call(called, process);
+        call_counter_forget_return(counter, returned);
+        call_counter_disarm(counter, entry);
+    }
+    free(process);
+    return result ? -1 : take_own_time(counter, error);
+}
+
+int call_counter_try(struct call_counter *counter, bool times, struct error *error)
+{
+    int result;
+
+    counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
+    counter->tids[counter->tid_count++] = gettid();
+    result = try_entry(counter, error);
+    if (!result && times)
+        result = try_return(counter, error);
+    counter->tid_count = 0;
+    counter->trial_hits = call_counter_hits(counter);
+    return result;
+}
