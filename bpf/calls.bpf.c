@@ -19,6 +19,9 @@ const volatile __u32 process_id;
 /* The offset of the end of the stack in struct process; 0: no times are measured. */
 const volatile __u32 process_hend;
 
+/* Calls that take as long are listed, ns; 0: none. */
+const volatile __u64 slow_ns;
+
 /* When calls began to count, ns. A call that began before may have returned unseen. */
 __u64 opened;
 
@@ -73,6 +76,11 @@ struct {
     __type(key, struct wire_time_key);
     __type(value, struct wire_time_row);
 } times SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, WIRE_SLOW_BYTES);
+} slow SEC(".maps");
 
 static __always_inline bool is_still_there(const struct wire_call_site *site, __u64 entry)
 {
@@ -163,6 +171,32 @@ static __always_inline void add_time(const struct wire_open_call *call, __u64 ns
         row->longest = ns;
 }
 
+/* List the call. The caller's frame begins at `top`. */
+static __always_inline void list_slow(const struct wire_open_call *call, __u64 took, __u64 top,
+                                      const struct wire_call_frame *frame,
+                                      struct wire_call_counts *sums)
+{
+    struct wire_slow_call *listed = bpf_ringbuf_reserve(&slow, sizeof(*listed), 0);
+    __u64 words = frame->depth / sizeof(__u64) - 1;
+
+    if (!listed) {
+        sums->unlisted++;
+        return;
+    }
+    if (words > WIRE_SLOW_WORDS)
+        words = WIRE_SLOW_WORDS;
+    listed->ended = bpf_ktime_get_ns();
+    listed->took = took;
+    listed->pid = call->pid;
+    listed->caller = call->caller;
+    listed->function = call->function;
+    listed->code = call->code;
+    listed->words = words;
+    if (bpf_probe_read_user(listed->stack, words * sizeof(__u64), (void *)top))
+        listed->words = 0;
+    bpf_ringbuf_submit(listed, 0);
+}
+
 /* The instruction behind a call: the return has taken the address from the stack. Other functions
  * may return here too. */
 SEC("perf_event")
@@ -192,7 +226,10 @@ int end_call(struct bpf_perf_event_data *context)
         bpf_probe_read_user(&pid, sizeof(pid), (void *)(process + process_id)) || pid != call.pid)
         return 0;
     took = bpf_ktime_get_ns() - call.began;
-    add_time(&call, took > own_time ? took - own_time : 0);
+    took = took > own_time ? took - own_time : 0;
+    add_time(&call, took);
+    if (slow_ns && took >= slow_ns)
+        list_slow(&call, took, slot + sizeof(__u64), &frame, sums);
     return 0;
 }
 

@@ -25,6 +25,8 @@ enum wire_calls_limits {
     WIRE_CALL_WEIGHT = 1 << 10, /* the weight of a call that stands for itself */
     WIRE_CALL_TIMES = 1 << 15,  /* rows of times, of all callers */
     WIRE_CALL_TIME_BITS = 6,    /* a time is known to 1 in 2^6 */
+    WIRE_SLOW_WORDS = 128,      /* of the stack of a slow call */
+    WIRE_SLOW_BYTES = 1 << 20,  /* of the ring buffer of slow calls */
 };
 
 /* The entry of a function, found by its address. The VM has the function's name just before the
@@ -43,6 +45,7 @@ struct wire_call_counts {
     __u64 strangers; /* hits of other code: not calls of the function */
     __u64 replaced;  /* calls that did not return: another one has their place on the stack */
     __u64 no_room;   /* calls that were not followed, because too many had not returned */
+    __u64 unlisted;  /* slow calls for which the ring buffer had no room */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */
@@ -94,6 +97,17 @@ struct wire_time_row {
     __u64 calls, weight;
     __u64 ns;      /* sum */
     __u64 longest; /* ns */
+};
+
+/* A call that took long, when it returns. */
+struct wire_slow_call {
+    __u64 ended, took; /* ns, CLOCK_MONOTONIC */
+    __u64 pid;         /* the pid term */
+    __u64 caller;
+    __u32 function;
+    __u32 code;
+    __u64 words;                  /* that `stack` has */
+    __u64 stack[WIRE_SLOW_WORDS]; /* from the caller's frame on, towards the start of the process */
 };
 
 /* As log_histogram_bucket(), with 2^WIRE_CALL_TIME_BITS buckets an octave. */

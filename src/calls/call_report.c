@@ -158,12 +158,17 @@ void call_report_make(const struct call_results *results, struct call_report *re
     for (uint32_t i = 0; i < report->count; i++) {
         struct call_sums sums = call_counter_sums(results->counter, i);
 
-        report->of[i].symbol = results->functions->of[i].symbol;
+        report->of[i].symbol = report->symbols[i] = results->functions->of[i].symbol;
         make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i));
         if (results->followed)
             make_times(&report->of[i], call_followed_unreturned(results->followed, i));
     }
     qsort(report->of, report->count, sizeof(*report->of), compare_functions);
+    if (!results->slow)
+        return;
+    report->lists_slow = true;
+    report->slow = slow_calls_list(results->slow, &report->slow_count);
+    report->unlisted = slow_calls_unlisted(results->slow);
 }
 
 static void free_rows(struct counted_rows *rows)

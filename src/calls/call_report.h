@@ -11,6 +11,7 @@
 #include "calls/call_names.h"
 #include "calls/call_times.h"
 #include "calls/call_windows.h"
+#include "calls/slow_calls.h"
 #include "capture/call_counter.h"
 
 /* A caller, or a process, of a function. */
@@ -44,6 +45,11 @@ struct call_report {
     bool has_times;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
+    const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
+    bool lists_slow;
+    const struct slow_call *slow; /* the longest first */
+    size_t slow_count;
+    uint64_t unlisted; /* slow calls that are not listed */
 };
 
 /* What a report is made of. All is borrowed. */
@@ -53,6 +59,7 @@ struct call_results {
     const struct call_windows *windows; /* that have ended */
     const struct call_names *names;
     const struct call_followed *followed; /* NULL: times were not measured */
+    struct slow_calls *slow;              /* NULL: none were listed */
 };
 
 void call_report_make(const struct call_results *results, struct call_report *report);

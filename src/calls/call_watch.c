@@ -7,6 +7,7 @@
 #include "calls/call_followed.h"
 #include "calls/call_loop.h"
 #include "calls/call_windows.h"
+#include "calls/slow_calls.h"
 #include "capture/governor.h"
 #include "os/process.h"
 #include "util/alloc.h"
@@ -30,6 +31,7 @@ struct call_watch {
     struct call_counter *counter;
     struct call_windows *windows;
     struct call_followed *followed; /* NULL: times are not measured */
+    struct slow_calls *slow;        /* NULL: slow calls are not listed */
     uint32_t group_size;            /* functions at once */
     /* The entries of each function in the code of now, the newest version first. */
     struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
@@ -67,6 +69,7 @@ void call_watch_free(struct call_watch *watch)
         return;
     call_windows_free(watch->windows);
     call_followed_free(watch->followed);
+    slow_calls_free(watch->slow);
     call_counter_free(watch->counter);
     call_names_free(watch->names);
     call_functions_free(&watch->functions);
@@ -249,20 +252,25 @@ static bool has_entries(const struct call_watch *watch)
 }
 
 /* Try breakpoints. */
-static int make_counter(struct call_watch *watch, bool times, struct error *error)
+static int make_counter(struct call_watch *watch, const struct call_watch_options *options,
+                        struct error *error)
 {
-    watch->counter = call_counter_new(watch->vm, times, error);
+    watch->counter = call_counter_new(
+        watch->vm, &(struct call_counter_options){options->times, options->slow_ns}, error);
     if (!watch->counter)
         return -1;
-    watch->group_size = times ? 1 : WIRE_CALL_AT_ONCE;
-    if (times)
+    watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
+    if (options->times)
         watch->followed = call_followed_new(watch->vm, watch->counter, error);
-    return times && !watch->followed ? -1 : 0;
+    if (options->slow_ns)
+        watch->slow = slow_calls_new(watch->counter, watch->code, watch->names);
+    return options->times && !watch->followed ? -1 : 0;
 }
 
-int call_watch_start(struct call_watch *watch, double budget, bool times, struct error *error)
+int call_watch_start(struct call_watch *watch, const struct call_watch_options *options,
+                     struct error *error)
 {
-    if (make_counter(watch, times, error))
+    if (make_counter(watch, options, error))
         return -1;
     find_entries(watch);
     if (!has_entries(watch))
@@ -276,7 +284,7 @@ int call_watch_start(struct call_watch *watch, double budget, bool times, struct
     watch->windows = call_windows_new(
         &(struct call_windows_options){.vm = watch->vm,
                                        .counter = watch->counter,
-                                       .budget = budget,
+                                       .budget = options->budget,
                                        .functions = (uint32_t)watch->functions.count,
                                        .group_size = watch->group_size,
                                        .arm = arm_group,
@@ -321,6 +329,8 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
     double seconds;
 
     see_callers(watch);
+    if (watch->slow)
+        slow_calls_read(watch->slow);
     if (code_refresh(watch->code, error))
         return -1;
     if (code_epoch(watch->code) == watch->epoch)
@@ -359,6 +369,8 @@ static bool follow(struct call_watch *watch, uint64_t now)
         watch->facts.end = CALL_END_ERROR;
         return false;
     }
+    if (watch->slow)
+        slow_calls_read(watch->slow);
     if (now - watch->named >= NAMES_NS) {
         see_processes(watch);
         watch->named = now;
@@ -374,6 +386,8 @@ static void finish(struct call_watch *watch)
     call_windows_end(watch->windows, now);
     if (watch->followed)
         call_followed_collect(watch->followed);
+    if (watch->slow)
+        slow_calls_read(watch->slow);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
     see_callers(watch);
     see_processes(watch);
@@ -446,6 +460,6 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
 void call_watch_report(const struct call_watch *watch, struct call_report *report)
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
-                                            watch->names, watch->followed},
+                                            watch->names, watch->followed, watch->slow},
                      report);
 }

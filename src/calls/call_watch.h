@@ -32,10 +32,16 @@ int call_watch_await(struct call_watch *watch, const struct call_name *names, si
 int call_watch_find(struct call_watch *watch, const struct call_name *names, size_t count,
                     struct error *error);
 
-/* Try breakpoints on this program, and set them in the VM: calls count from now on. `budget` is the
- * share of the VM's CPU time that hits may cost; 1: no limit. Calls count in windows if all of them
- * cost more. `times`: measure how long calls take. Then functions are counted one at a time. */
-int call_watch_start(struct call_watch *watch, double budget, bool times, struct error *error);
+struct call_watch_options {
+    double budget;    /* the share of the VM's CPU time that hits may cost; 1: no limit */
+    bool times;       /* measure how long calls take: functions are counted one at a time */
+    uint64_t slow_ns; /* with `times`: list calls that take as long; 0: none */
+};
+
+/* Try breakpoints on this program, and set them in the VM: calls count from now on. Calls count in
+ * windows if all of them cost more than the budget. */
+int call_watch_start(struct call_watch *watch, const struct call_watch_options *options,
+                     struct error *error);
 
 const struct call_functions *call_watch_functions(const struct call_watch *watch);
 
@@ -66,5 +72,5 @@ struct call_facts {
 /* Count for `seconds`, 0: until a signal. */
 void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts);
 
-/* After run(). Borrows names from `watch`. */
+/* After run(). Borrows from `watch`. */
 void call_watch_report(const struct call_watch *watch, struct call_report *report);

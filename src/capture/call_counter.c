@@ -60,6 +60,7 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.strangers += values[i].strangers;
             sum.replaced += values[i].replaced;
             sum.no_room += values[i].no_room;
+            sum.unlisted += values[i].unlisted;
         }
     }
     free(values);
@@ -250,36 +251,49 @@ int call_counter_follow_threads(struct call_counter *counter, struct error *erro
 /* ---- the counter ---- */
 
 /* Maps have all of their memory from the start. */
-static void shrink_maps_of_times(const struct calls_bpf *skeleton)
+static void shrink_maps_of_times(const struct calls_bpf *skeleton,
+                                 const struct call_counter_options *options)
 {
-    bpf_map__set_max_entries(skeleton->maps.returns, 1);
-    bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
-    bpf_map__set_max_entries(skeleton->maps.times, 1);
+    if (!options->times) {
+        bpf_map__set_max_entries(skeleton->maps.returns, 1);
+        bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
+        bpf_map__set_max_entries(skeleton->maps.times, 1);
+    }
+    if (!options->slow_ns)
+        bpf_map__set_max_entries(skeleton->maps.slow, (uint32_t)getpagesize());
 }
 
-static int load(struct call_counter *counter, bool times, struct error *error)
+static int load(struct call_counter *counter, const struct call_counter_options *options,
+                struct error *error)
 {
+    const struct layout *layout = &counter->vm->layout;
+    struct calls_bpf *skeleton;
+
     descriptors_raise();
     bpf_load_log_messages();
     counter->cpus = libbpf_num_possible_cpus();
-    counter->skeleton = calls_bpf__open();
-    if (!counter->skeleton || counter->cpus < 1)
+    counter->skeleton = skeleton = calls_bpf__open();
+    if (!skeleton || counter->cpus < 1)
         return error_set(error, ERROR_FAILED, "a BPF program can't be opened: %s", strerror(errno));
-    counter->skeleton->rodata->process_id = (uint32_t)counter->vm->layout.process_id;
-    if (times)
-        counter->skeleton->rodata->process_hend = (uint32_t)counter->vm->layout.process_hend;
-    else
-        shrink_maps_of_times(counter->skeleton);
-    return bpf_load(counter->skeleton->skeleton, error);
+    skeleton->rodata->process_id = (uint32_t)layout->process_id;
+    skeleton->rodata->process_hend = options->times ? (uint32_t)layout->process_hend : 0;
+    skeleton->rodata->slow_ns = options->slow_ns;
+    shrink_maps_of_times(skeleton, options);
+    if (bpf_load(skeleton->skeleton, error))
+        return -1;
+    return options->slow_ns ? call_counter_list_slow(counter, error) : 0;
 }
 
-struct call_counter *call_counter_new(const struct vm *vm, bool times, struct error *error)
+struct call_counter *call_counter_new(const struct vm *vm,
+                                      const struct call_counter_options *options,
+                                      struct error *error)
 {
     struct call_counter *counter = xcalloc(1, sizeof(*counter));
 
     counter->vm = vm;
     counter->is_open = true;
-    if (load(counter, times, error) == 0 && call_counter_try(counter, times, error) == 0 &&
+    if (load(counter, options, error) == 0 &&
+        call_counter_try(counter, options->times, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;
     call_counter_free(counter);
@@ -292,6 +306,7 @@ void call_counter_free(struct call_counter *counter)
         return;
     for (size_t i = 0; i < counter->entry_count; i++)
         breakpoint_remove(&counter->entries[i].breakpoint);
+    ring_buffer__free(counter->slow);
     calls_bpf__destroy(counter->skeleton);
     free(counter->tids);
     free(counter);

@@ -20,8 +20,15 @@
 
 struct call_counter;
 
-/* `vm` is borrowed. `times`: how long calls take can be measured. */
-struct call_counter *call_counter_new(const struct vm *vm, bool times, struct error *error);
+struct call_counter_options {
+    bool times;       /* how long calls take can be measured */
+    uint64_t slow_ns; /* with `times`: calls that take as long are listed; 0: none */
+};
+
+/* `vm` is borrowed. */
+struct call_counter *call_counter_new(const struct vm *vm,
+                                      const struct call_counter_options *options,
+                                      struct error *error);
 void call_counter_free(struct call_counter *counter);
 
 /* The cost of a hit on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
@@ -104,3 +111,11 @@ typedef void (*call_counter_visit_time)(void *context, const struct wire_time_ke
                                         const struct wire_time_row *row);
 void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,
                             void *context);
+
+/* Visit the calls that are listed since the last time. */
+typedef void (*call_counter_visit_slow)(void *context, const struct wire_slow_call *call);
+void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slow visit,
+                            void *context);
+
+/* The number of slow calls that could not be listed, because there were too many at a time. */
+uint64_t call_counter_unlisted(const struct call_counter *counter);

@@ -20,6 +20,9 @@ struct call_counter {
     int cpus;
     double hit_ns;
     uint64_t trial_hits;
+    struct ring_buffer *slow; /* NULL: slow calls are not listed */
+    call_counter_visit_slow visit_slow;
+    void *slow_context;
     pid_t *tids; /* of the schedulers that are armed */
     size_t tid_count, tid_room;
     struct armed_entry entries[WIRE_CALL_AT_ONCE];
@@ -32,6 +35,9 @@ struct call_counter {
  * error of breakpoint_set(). */
 int call_counter_set(struct call_counter *counter, uint64_t address, int program, uint32_t function,
                      struct error *error);
+
+/* Make counter->slow. Return 0, or -1 with error. */
+int call_counter_list_slow(struct call_counter *counter, struct error *error);
 
 /* Try breakpoints on functions of this program, measure what a hit costs, and check that each is
  * counted; with `times`, that each return is matched, too. Return 0, or -1 with error:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/call_counter_internal.h"
 #include "util/alloc.h"
@@ -84,4 +86,41 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
         visit(context, &key, &sum);
     }
     free(values);
+}
+
+/* ---- slow calls ---- */
+
+static int pass_slow(void *context, void *data, size_t size)
+{
+    const struct call_counter *counter = context;
+    struct wire_slow_call call;
+
+    if (size < sizeof(call))
+        return 0;
+    memcpy(&call, data, sizeof(call));
+    if (call.function < WIRE_CALL_FUNCTIONS && call.words <= WIRE_SLOW_WORDS)
+        counter->visit_slow(counter->slow_context, &call);
+    return 0;
+}
+
+int call_counter_list_slow(struct call_counter *counter, struct error *error)
+{
+    counter->slow =
+        ring_buffer__new(bpf_map__fd(counter->skeleton->maps.slow), pass_slow, counter, NULL);
+    if (counter->slow)
+        return 0;
+    return error_set(error, ERROR_FAILED, "the ring buffer can't be mapped: %s", strerror(errno));
+}
+
+void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slow visit,
+                            void *context)
+{
+    counter->visit_slow = visit;
+    counter->slow_context = context;
+    ring_buffer__consume(counter->slow);
+}
+
+uint64_t call_counter_unlisted(const struct call_counter *counter)
+{
+    return call_counter_sums(counter, WIRE_CALL_RETURN).counts.unlisted;
 }

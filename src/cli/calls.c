@@ -16,6 +16,7 @@
 #include "output/number_text.h"
 #include "session/targets.h"
 #include "util/buffer.h"
+#include "util/quantity.h"
 
 enum { TOP = 10, TOP_OF_MANY = 2, ROWS_MAX = 1000000 };
 
@@ -28,6 +29,7 @@ struct calls_options {
     double budget;   /* share of the VM's CPU time */
     size_t top;      /* SIZE_MAX: not given */
     bool json, latency;
+    uint64_t slow_ns; /* 0: not given */
     bool wait_load, dry_run;
 };
 
@@ -58,6 +60,19 @@ static int set_budget(void *target, char *text, struct error *error)
     return 0;
 }
 
+static int set_slow(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+
+    if (!quantity_time(text, &options->slow_ns))
+        return error_set(error, ERROR_USAGE,
+                         "the time of slow calls must be a time, such as 50ms, 300us or 2s, not "
+                         "'%s'",
+                         text);
+    options->latency = true;
+    return 0;
+}
+
 static int set_top(void *target, char *text, struct error *error)
 {
     long value;
@@ -83,6 +98,11 @@ static const struct command_option option_list[] = {
      "one "
      "at a time, and up to three callers of it are followed at once.",
      option_set_true, NULL, offsetof(struct calls_options, latency)},
+    {"slow", 0, "TIME",
+     "List the slowest calls that take at least this time (50ms, 300us, 2s): process, time, and "
+     "the "
+     "stack of the caller. Measures latency, too.",
+     set_slow, NULL},
     {"top", 't', "N",
      "List the N callers and the N processes with the most calls of each function. The default is "
      "10; 2 for more than 4 functions.",
@@ -201,6 +221,9 @@ static void say_unreturned(const struct call_report *report)
     if (sum.ended)
         message_say("%s calls did not return, because their process ended",
                     number_text(sum.ended).text);
+    if (report->unlisted)
+        message_warning("%s slow calls are not listed, because there were too many",
+                        number_text(report->unlisted).text);
     if (sum.no_room)
         message_warning("%s calls were not followed, because too many others had not returned",
                         number_text(sum.no_room).text);
@@ -213,6 +236,14 @@ static size_t top_of(const struct calls_options *options, size_t functions)
     return functions > WIRE_CALL_AT_ONCE ? TOP_OF_MANY : TOP;
 }
 
+static void print_tables(const struct call_report *report, const struct call_facts *facts,
+                         size_t top)
+{
+    calls_print_table(report, facts, top);
+    if (report->slow_count)
+        calls_print_slow(report, top);
+}
+
 static int print(const struct call_watch *watch, const struct call_facts *facts,
                  const struct calls_options *options, struct error *error)
 {
@@ -223,7 +254,7 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     if (options->json)
         calls_print_json(&report, facts);
     else
-        calls_print_table(&report, facts, top_of(options, report.count));
+        print_tables(&report, facts, top_of(options, report.count));
     result = message_end("the counts", error);
     if (!result)
         say_unreturned(&report);
@@ -258,7 +289,10 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
         return result;
     }
     if (!result)
-        result = call_watch_start(watch, options->budget, options->latency, error);
+        result = call_watch_start(
+            watch,
+            &(struct call_watch_options){options->budget, options->latency, options->slow_ns},
+            error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);

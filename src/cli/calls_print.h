@@ -10,5 +10,10 @@
 void calls_print_table(const struct call_report *report, const struct call_facts *facts,
                        size_t top);
 
+/* Print the `top` slowest calls that are listed. */
+void calls_print_slow(const struct call_report *report, size_t top);
+
+/* ---- calls_json.c ---- */
+
 /* Print one JSON object, with all callers and processes. */
 void calls_print_json(const struct call_report *report, const struct call_facts *facts);

@@ -48,3 +48,25 @@ bool quantity_bytes(const char *text, uint64_t *ret_value)
     *ret_value = (uint64_t)value << shift;
     return true;
 }
+
+bool quantity_time(const char *text, uint64_t *ret_ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+    char *end;
+    double value = strtod(text, &end);
+
+    if (end == text || !isfinite(value))
+        return false;
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        double ns = value * units[i].ns;
+
+        if (strcmp(end, units[i].name) || ns < 1 || ns >= 1e18)
+            continue;
+        *ret_ns = (uint64_t)ns;
+        return true;
+    }
+    return false;
+}

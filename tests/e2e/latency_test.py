@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,7 +39,7 @@ def measuring(node, function, *arguments):
         counted = json.loads(out)
         validator(schema("calls")).validate(counted)
         measured.update(counted["functions"][0], said=said, windows=counted["windows"],
-                        own=counted["own_ns"])
+                        own=counted["own_ns"], slow=counted.get("slow_calls"))
     finally:
         process.kill()
         process.communicate()
@@ -57,8 +58,9 @@ class Latency:
         for work in ("once", "recurses", "loops", "throws", "exits", "many", "quick"):
             cls.node.tell(work)  # the VM loads what they need
 
-    def measure(self, function, *works, budget=100):
-        with measuring(self.node, f"latencies:{function}", "--budget", budget) as measured:
+    def measure(self, function, *works, budget=100, arguments=()):
+        with measuring(self.node, f"latencies:{function}", "--budget", budget,
+                       *arguments) as measured:
             for work in works:
                 report = self.node.tell(work)
         measured["node"] = report
@@ -127,6 +129,25 @@ class Latency:
                 self.assertLess(caller["latency"]["p50_ns"], (slept + 4) * MS, caller)
         self.assertGreaterEqual(followed, 4)
         self.assertLess(found["latency"]["returned"], found["calls"])
+
+    def test_slow_calls(self):
+        """Each call that takes as long is listed with its process and the stack of its caller."""
+        lines = (nodes.LOADS / "latencies.erl").read_text("utf-8").splitlines()
+        began = time.time()
+        found = self.measure("thrown/1", "throws", "throws", arguments=("--slow", "1ms"))
+        slow = found["slow"]
+        self.assertEqual(len(slow), found["latency"]["returned"])
+        self.assertEqual(slow[0]["took_ns"], found["latency"]["longest_ns"])
+        self.assertEqual(slow, sorted(slow, key=lambda call: -call["took_ns"]))
+        for call in slow:
+            self.assertEqual((call["function"], call["name"]), ("latencies:thrown/1", "told"))
+            self.assertGreater(call["took_ns"], 2 * MS)
+            self.assertTrue(began < call["ended"] < time.time())
+            self.assertEqual([frame["function"] for frame in call["stack"]][:2],
+                             ["latencies:thrown_by/1", "latencies:throws/0"])
+            self.assertIn("thrown_by(false)", lines[call["stack"][1]["line"] - 1])
+        found = self.measure("thrown/1", "throws", arguments=("--slow", "10s"))
+        self.assertEqual(found["slow"], [])
 
     def test_quick_calls(self):
         """What breakpoints add to a call is subtracted."""

@@ -63,6 +63,26 @@ static void test_real_numbers_are_finite(void **state)
     assert_false(quantity_real("1 ", &value));
 }
 
+static void test_times_have_units(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t ns;
+    } times[] = {{"2", 2000000000}, {"0.5s", 500000000}, {"50ms", 50000000}, {"300us", 300000}};
+    static const char *const others[] = {"",     "ms",   "0",    "-1s",   "50 ms", "5m",
+                                         "5msx", "infs", "nans", "1e999", "1e10s", "0.0001us"};
+    uint64_t ns = 7;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(quantity_time(others[i], &ns));
+    assert_int_equal(ns, 7);
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        assert_true(quantity_time(times[i].text, &ns));
+        assert_int_equal(ns, times[i].ns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -70,6 +90,7 @@ int main(void)
         cmocka_unit_test(test_other_texts_are_no_bytes),
         cmocka_unit_test(test_whole_numbers_have_limits),
         cmocka_unit_test(test_real_numbers_are_finite),
+        cmocka_unit_test(test_times_have_units),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The calls that took long, each by itself: when, in which process, and from where. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "beam/code.h"
+#include "calls/call_names.h"
+#include "capture/call_counter.h"
+
+struct slow_call {
+    uint64_t ended; /* ns since 1970 */
+    uint64_t took;  /* ns */
+    uint32_t function;
+    struct call_named process;
+    struct call_named *stack; /* the caller first */
+    size_t depth;
+};
+
+struct slow_calls;
+
+/* All are borrowed. */
+struct slow_calls *slow_calls_new(struct call_counter *counter, struct code *code,
+                                  struct call_names *names);
+void slow_calls_free(struct slow_calls *slow);
+
+/* Take the calls that the kernel has listed. Their callers and processes get the names that they
+ * have now. */
+void slow_calls_read(struct slow_calls *slow);
+
+/* The calls, the longest first. Borrowed until the next read. */
+const struct slow_call *slow_calls_list(struct slow_calls *slow, size_t *ret_count);
+
+/* The number of slow calls that are not in the list, because there were too many. */
+uint64_t slow_calls_unlisted(const struct slow_calls *slow);

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/calls_print.h"
+#include "cli/message.h"
+#include "output/json/json.h"
+#include "util/utf8.h"
+
+static void put_clean(struct json *json, const char *key, const char *text)
+{
+    char *clean = utf8_clean_string(text);
+
+    json_text_or_null(json, key, clean);
+    free(clean);
+}
+
+static void put_calls(struct json *json, const struct counted_row *row)
+{
+    json_number(json, "calls", row->calls);
+    json_number(json, "seen", row->seen);
+}
+
+static void put_ns(struct json *json, const char *key, double ns)
+{
+    if (isnan(ns))
+        json_null(json, key);
+    else
+        json_decimal(json, key, ns, 0);
+}
+
+static void put_histogram(struct json *json, const struct call_times *times)
+{
+    json_open(json, "histogram", '[');
+    for (size_t i = 0; i < times->count; i++) {
+        const struct call_time *time = &times->of[i];
+
+        if (!time->calls)
+            continue;
+        json_open(json, NULL, '[');
+        json_number(json, NULL, call_times_low(time->bucket));
+        json_number(json, NULL, time->calls);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
+static void put_latency(struct json *json, const struct call_times *times)
+{
+    struct call_time_summary summary = call_times_summary(times);
+    char key[16];
+
+    json_open(json, "latency", '{');
+    json_number(json, "returned", times->returned);
+    json_number(json, "open", times->open);
+    put_ns(json, "mean_ns", summary.mean);
+    for (int i = 0; i < CALL_TIME_SHARES; i++) {
+        snprintf(key, sizeof(key), "p%u_ns", call_time_shares[i]);
+        put_ns(json, key, summary.at[i]);
+    }
+    put_ns(json, "longest_ns", summary.longest);
+    put_histogram(json, times);
+    json_close(json, '}');
+}
+
+static void put_callers(struct json *json, const struct counted_rows *rows, bool has_times)
+{
+    json_open_lines(json, "callers", '[');
+    for (size_t i = 0; i < rows->count; i++) {
+        json_open(json, NULL, '{');
+        put_clean(json, "function", rows->of[i].who.name);
+        put_clean(json, "file", rows->of[i].who.more);
+        json_number_if(json, "line", rows->of[i].who.line);
+        put_calls(json, &rows->of[i]);
+        if (has_times)
+            put_latency(json, &rows->of[i].times);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_number(json, "calls_without_caller", rows->lost);
+}
+
+static void put_processes(struct json *json, const struct counted_rows *rows)
+{
+    json_open_lines(json, "processes", '[');
+    for (size_t i = 0; i < rows->count; i++) {
+        json_open(json, NULL, '{');
+        put_clean(json, "pid", rows->of[i].who.name);
+        put_clean(json, "name", rows->of[i].who.more);
+        put_calls(json, &rows->of[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_number(json, "calls_without_process", rows->lost);
+}
+
+/* Half of the 95 % interval. */
+static void put_half(struct json *json, double half)
+{
+    if (isnan(half))
+        json_null(json, "half");
+    else
+        json_decimal(json, "half", half, 0);
+}
+
+static void put_latency_of_all(struct json *json, const struct call_function_report *function)
+{
+    put_latency(json, &function->times);
+    json_number(json, "passed_by_exceptions", function->unreturned.passed);
+    json_number(json, "process_ended", function->unreturned.ended);
+    json_number(json, "not_followed", function->unreturned.no_room);
+}
+
+static void put_function(struct json *json, const struct call_function_report *function,
+                         double seconds, bool has_times)
+{
+    json_open_lines(json, NULL, '{');
+    put_clean(json, "function", function->symbol);
+    json_number(json, "calls", function->calls);
+    json_number(json, "seen", function->seen);
+    put_half(json, function->half);
+    json_decimal(json, "calls_per_second", seconds > 0 ? (double)function->calls / seconds : 0, 1);
+    if (has_times)
+        put_latency_of_all(json, function);
+    put_callers(json, &function->callers, has_times);
+    put_processes(json, &function->processes);
+    json_close(json, '}');
+}
+
+static void put_slow_call(struct json *json, const struct call_report *report,
+                          const struct slow_call *call)
+{
+    json_open(json, NULL, '{');
+    put_clean(json, "function", report->symbols[call->function]);
+    json_number(json, "took_ns", call->took);
+    json_decimal(json, "ended", (double)call->ended / 1e9, 3);
+    put_clean(json, "pid", call->process.name);
+    put_clean(json, "name", call->process.more);
+    json_open(json, "stack", '[');
+    for (size_t i = 0; i < call->depth; i++) {
+        json_open(json, NULL, '{');
+        put_clean(json, "function", call->stack[i].name);
+        put_clean(json, "file", call->stack[i].more);
+        json_number_if(json, "line", call->stack[i].line);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void put_slow_calls(struct json *json, const struct call_report *report)
+{
+    json_open_lines(json, "slow_calls", '[');
+    for (size_t i = 0; i < report->slow_count; i++)
+        put_slow_call(json, report, &report->slow[i]);
+    json_close(json, ']');
+    json_number(json, "slow_calls_unlisted", report->unlisted);
+}
+
+void calls_print_json(const struct call_report *report, const struct call_facts *facts)
+{
+    static const char *const ends[] = {
+        [CALL_END_TIME] = "time",
+        [CALL_END_VM] = "vm",
+        [CALL_END_ERROR] = "error",
+    };
+    struct json json = {stdout};
+
+    json_open_lines(&json, NULL, '{');
+    json_decimal(&json, "seconds", facts->seconds, 3);
+    json_text(&json, "end", ends[facts->end]);
+    json_number(&json, "hits", facts->hits);
+    json_decimal(&json, "hit_ns", facts->hit_ns, 0);
+    if (report->has_times)
+        json_decimal(&json, "own_ns", facts->own_ns, 0);
+    json_decimal(&json, "cost_percent", 100 * facts->share, 2);
+    json_number(&json, "windows", facts->is_scaled ? facts->windows : 0);
+    json_decimal(&json, "covered_percent", 100 * facts->covered, 2);
+    json_number(&json, "reloads", facts->reloads);
+    json_decimal(&json, "blind_seconds", facts->blind_seconds, 3);
+    json_bool(&json, "old_code_uncounted", facts->old_code);
+    json_number(&json, "missing_schedulers", facts->missing_threads);
+    json_open_lines(&json, "functions", '[');
+    for (size_t i = 0; i < report->count; i++)
+        put_function(&json, &report->of[i], facts->seconds, report->has_times);
+    json_close(&json, ']');
+    if (report->lists_slow)
+        put_slow_calls(&json, report);
+    json_close(&json, '}');
+    message_print("%s", "");
+}
