@@ -56,8 +56,7 @@ static const char *files_work(void)
     if (mmap(NULL, 3, PROT_READ, MAP_PRIVATE, fd, 0) == MAP_FAILED)
         return "mmap";
     free(malloc(100 << 20));
-    isatty(fd);
-    if (errno != ENOTTY)
+    if (isatty(fd) || errno != ENOTTY)
         return "isatty";
     if (getrlimit(RLIMIT_NOFILE, &limit) || close(fd) || unlink("y"))
         return "unlink";
