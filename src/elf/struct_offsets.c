@@ -7,6 +7,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "util/alloc.h"
 #include "util/effort.h"
 
-enum { TYPES_MAX = 64, PATH_MAX_TEXT = 96 };
+enum { TYPES_MAX = 64, PATH_MAX_TEXT = 96, SECTIONS_MAX = 8 };
 
 /* A struct that is wanted. */
 struct type {
@@ -24,9 +25,17 @@ struct type {
     Dwarf_Die die; /* of the structure or union */
 };
 
+/* The bytes of a section that can have names. */
+struct section {
+    const char *start;
+    size_t size;
+};
+
 struct types {
     struct type all[TYPES_MAX];
     int count, found;
+    struct section sections[SECTIONS_MAX];
+    size_t section_count;
     struct effort effort; /* a file can lead around in circles */
 };
 
@@ -37,6 +46,44 @@ enum { STEPS_MAX = 4 << 20, CPU_MS_MAX = 1000 };
 static bool next_sibling(struct types *types, Dwarf_Die *die)
 {
     return effort_step(&types->effort) && dwarf_siblingof(die, die) == 0;
+}
+
+/* libdw does not look if a name ends within its section (dwarf_formstring(), elfutils 0.188). */
+static const char *name_of(const struct types *types, Dwarf_Die *die)
+{
+    const char *name = dwarf_diename(die);
+
+    for (size_t i = 0; name && i < types->section_count; i++) {
+        const struct section *section = &types->sections[i];
+
+        if (name >= section->start && name < section->start + section->size)
+            return memchr(name, '\0', (size_t)(section->start + section->size - name)) ? name
+                                                                                       : NULL;
+    }
+    return NULL;
+}
+
+/* libdw has the bytes of sections where libelf has them. */
+static void find_sections(Elf *elf, struct types *types)
+{
+    static const char *const names[] = {".debug_info", ".debug_types", ".debug_str",
+                                        ".debug_line_str"};
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    Elf_Data *data;
+    size_t strings;
+
+    if (elf_getshdrstrndx(elf, &strings))
+        return;
+    while ((section = elf_nextscn(elf, section)) && types->section_count < SECTIONS_MAX) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+
+        for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+            if (!strcmp(name, names[i]) && (data = elf_rawdata(section, NULL)) && data->d_buf)
+                types->sections[types->section_count++] =
+                    (struct section){data->d_buf, data->d_size};
+    }
 }
 
 /* Split a name into the type's name and the path ("" for sizeof). */
@@ -125,7 +172,7 @@ static void look_at_definition(struct types *types, Dwarf_Die *die)
 
     if (tag != DW_TAG_typedef && tag != DW_TAG_structure_type)
         return;
-    name = dwarf_diename(die);
+    name = name_of(types, die);
     type = name ? find_type(types, name, tag == DW_TAG_structure_type) : NULL;
     if (!type || type->found || !peel(types, die, &type->die))
         return;
@@ -168,7 +215,7 @@ static bool find_member(struct types *types, Dwarf_Die *structure, const char *n
     if (depth > 8 || dwarf_child(structure, &member) != 0)
         return false;
     do {
-        const char *member_name = dwarf_diename(&member);
+        const char *member_name = name_of(types, &member);
 
         if (dwarf_tag(&member) != DW_TAG_member || !member_offset(&member, &offset) ||
             !type_of(&member, &type))
@@ -228,12 +275,14 @@ static void fill(struct types *types, const char *const *names, size_t count, in
     }
 }
 
-static bool read_dwarf(Dwarf *dwarf, const char *const *names, size_t count, int32_t *offsets)
+static bool read_dwarf(Elf *elf, Dwarf *dwarf, const char *const *names, size_t count,
+                       int32_t *offsets)
 {
     struct types *types = xcalloc(1, sizeof(*types));
     bool in_time;
 
     types->effort = effort_of(STEPS_MAX, CPU_MS_MAX);
+    find_sections(elf, types);
     collect_wanted(types, names, count);
     find_definitions(dwarf, types);
     fill(types, names, count, offsets);
@@ -248,7 +297,7 @@ bool struct_offsets_find(int fd, const char *const *names, size_t count, int32_t
     Elf *elf = elf_limits_open(fd, NULL, &bytes);
     Dwarf *dwarf =
         elf && elf_limits_fit_debug(elf) ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-    bool filled = dwarf && read_dwarf(dwarf, names, count, offsets);
+    bool filled = dwarf && read_dwarf(elf, dwarf, names, count, offsets);
 
     dwarf_end(dwarf);
     elf_limits_close(elf, NULL, bytes);
