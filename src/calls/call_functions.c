@@ -13,13 +13,13 @@
 #include "util/buffer.h"
 #include "util/nearest_word.h"
 
-enum { SYMBOL_BYTES = 2 * CALL_NAME_ATOM_BYTES };
+enum { SYMBOL_BYTES = 2 * FUNCTION_NAME_ATOM_BYTES };
 
 /* ---- finding ---- */
 
 /* A search for functions of a module by their symbols: "lists:map/2", "Enum.map/2". */
 struct function_search {
-    const struct call_name *name;
+    const struct function_name *name;
     size_t prefix;               /* length of "lists:" */
     char wanted[SYMBOL_BYTES];   /* "map", or "'f g'", if the name is no pattern */
     struct call_functions found; /* `count` of them are kept, */
@@ -65,7 +65,7 @@ static bool matches(const struct function_search *search, const char *symbol)
     if (!slash || (size_t)(slash - symbol) < search->prefix)
         return false;
     size = (size_t)(slash - function);
-    if (search->name->arity != CALL_ANY_ARITY &&
+    if (search->name->arity != FUNCTION_NAME_ANY_ARITY &&
         strtoul(slash + 1, NULL, 10) != search->name->arity)
         return false;
     if (!search->name->function_is_pattern)
@@ -91,7 +91,7 @@ static bool look_at(void *context, const struct code_place *place)
 }
 
 /* Search a module. */
-static struct function_search search_in(struct code *code, const struct call_name *name,
+static struct function_search search_in(struct code *code, const struct function_name *name,
                                         const char *module)
 {
     static const char NONE[] = "f/0";
@@ -123,7 +123,7 @@ static void consider_module(void *context, const char *name)
     nearest_word_consider(context, atom_shown(name));
 }
 
-static int suggest(struct code *code, const struct call_name *name,
+static int suggest(struct code *code, const struct function_name *name,
                    const struct function_search *search, struct error *error)
 {
     const char *module = atom_shown(name->module);
@@ -137,9 +137,10 @@ static int suggest(struct code *code, const struct call_name *name,
                          nearest.word ? "; did you mean '" : "", nearest.word ? nearest.word : "",
                          nearest.word ? "'?" : "");
     }
-    atom_mfa_format(name->module, name->function, name->arity == CALL_ANY_ARITY ? 0 : name->arity,
-                    symbol, sizeof(symbol));
-    if (name->arity == CALL_ANY_ARITY)
+    atom_mfa_format(name->module, name->function,
+                    name->arity == FUNCTION_NAME_ANY_ARITY ? 0 : name->arity, symbol,
+                    sizeof(symbol));
+    if (name->arity == FUNCTION_NAME_ANY_ARITY)
         *strrchr(symbol, '/') = '\0';
     nearest = nearest_word_begin(symbol);
     code_each(code, name->module, consider_function, &nearest);
@@ -160,7 +161,8 @@ static void compare_module(void *context, const char *name)
     search->exists |= !strcmp(name, search->wanted);
 }
 
-const char *call_functions_missing(struct code *code, const struct call_name *names, size_t count)
+const char *call_functions_missing(struct code *code, const struct function_name *names,
+                                   size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct module_search search = {.wanted = names[i].module,
@@ -195,7 +197,7 @@ static int too_many(struct error *error)
 }
 
 /* BIFs that a pattern matches are left out. */
-static int take_found(struct hooks *hooks, const struct call_name *name,
+static int take_found(struct hooks *hooks, const struct function_name *name,
                       const struct function_search *search, struct call_functions *functions,
                       struct error *error)
 {
@@ -219,7 +221,7 @@ static int take_found(struct hooks *hooks, const struct call_name *name,
     return search->matches > search->found.count ? too_many(error) : 0;
 }
 
-static int find_in(struct hooks *hooks, struct code *code, const struct call_name *name,
+static int find_in(struct hooks *hooks, struct code *code, const struct function_name *name,
                    const char *module, struct call_functions *functions, struct error *error)
 {
     struct function_search search = search_in(code, name, module);
@@ -234,7 +236,7 @@ static int find_in(struct hooks *hooks, struct code *code, const struct call_nam
 
 /* The names of the modules that match. */
 struct module_list {
-    const struct call_name *name;
+    const struct function_name *name;
     char **of;
     size_t count, room;
 };
@@ -249,7 +251,7 @@ static void list_module(void *context, const char *module)
     list->of[list->count++] = xstrdup(module);
 }
 
-static int find_in_modules(struct hooks *hooks, struct code *code, const struct call_name *name,
+static int find_in_modules(struct hooks *hooks, struct code *code, const struct function_name *name,
                            struct call_functions *functions, struct error *error)
 {
     struct module_list list = {.name = name};
@@ -265,7 +267,7 @@ static int find_in_modules(struct hooks *hooks, struct code *code, const struct 
     return result;
 }
 
-static int find_one(struct hooks *hooks, struct code *code, const struct call_name *name,
+static int find_one(struct hooks *hooks, struct code *code, const struct function_name *name,
                     struct call_functions *functions, struct error *error)
 {
     size_t before = functions->count;
@@ -280,7 +282,7 @@ static int find_one(struct hooks *hooks, struct code *code, const struct call_na
     return result;
 }
 
-int call_functions_find(struct vm *vm, struct code *code, const struct call_name *names,
+int call_functions_find(struct vm *vm, struct code *code, const struct function_name *names,
                         size_t count, struct call_functions *functions, struct error *error)
 {
     struct hooks *hooks;
@@ -332,7 +334,7 @@ static bool read_name(const struct entry_search *search, struct call_entry *entr
         return false;
     module = atom_text(search->atoms, mfa[0]);
     function = atom_text(search->atoms, mfa[1]);
-    if (!module || !function || mfa[2] >= CALL_ANY_ARITY)
+    if (!module || !function || mfa[2] >= FUNCTION_NAME_ANY_ARITY)
         return false;
     atom_mfa_format(module, function, (uint32_t)mfa[2], symbol, sizeof(symbol));
     return !strcmp(symbol, search->function->symbol);

@@ -20,7 +20,7 @@
 
 #include "beam/atom.h"
 #include "beam/code.h"
-#include "calls/call_name.h"
+#include "beam/function_name.h"
 #include "wire_calls.h"
 
 struct counted_function {
@@ -35,12 +35,13 @@ struct call_functions {
 
 /* Return the first module of these names that the VM has not loaded, as users write it; NULL if it
  * has all. A pattern needs no module. */
-const char *call_functions_missing(struct code *code, const struct call_name *names, size_t count);
+const char *call_functions_missing(struct code *code, const struct function_name *names,
+                                   size_t count);
 
 /* Find the functions with these names. A name without an arity stands for all arities. Return 0, or
  * -1 with error: ERROR_USAGE with a suggestion if the VM has none of that name, or if there are too
  * many; ERROR_UNSUPPORTED for BIFs, unless a pattern matches them. */
-int call_functions_find(struct vm *vm, struct code *code, const struct call_name *names,
+int call_functions_find(struct vm *vm, struct code *code, const struct function_name *names,
                         size_t count, struct call_functions *functions, struct error *error);
 void call_functions_free(struct call_functions *functions);
 

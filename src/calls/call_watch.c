@@ -88,13 +88,13 @@ static bool code_has_changed(const struct call_watch *watch)
            now != code_generation(watch->code);
 }
 
-const char *call_watch_missing(const struct call_watch *watch, const struct call_name *names,
+const char *call_watch_missing(const struct call_watch *watch, const struct function_name *names,
                                size_t count)
 {
     return call_functions_missing(watch->code, names, count);
 }
 
-int call_watch_await(struct call_watch *watch, const struct call_name *names, size_t count,
+int call_watch_await(struct call_watch *watch, const struct function_name *names, size_t count,
                      struct error *error)
 {
     const struct timespec pause = {.tv_nsec = STEP_NS};
@@ -111,7 +111,7 @@ int call_watch_await(struct call_watch *watch, const struct call_name *names, si
     return 0;
 }
 
-int call_watch_find(struct call_watch *watch, const struct call_name *names, size_t count,
+int call_watch_find(struct call_watch *watch, const struct function_name *names, size_t count,
                     struct error *error)
 {
     return call_functions_find(watch->vm, watch->code, names, count, &watch->functions, error);

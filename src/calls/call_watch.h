@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "beam/vm.h"
-#include "calls/call_name.h"
+#include "beam/function_name.h"
 #include "calls/call_report.h"
 #include "util/error.h"
 
@@ -21,15 +21,15 @@ struct call_watch *call_watch_new(struct vm *vm, struct error *error);
 void call_watch_free(struct call_watch *watch);
 
 /* As call_functions_missing(). */
-const char *call_watch_missing(const struct call_watch *watch, const struct call_name *names,
+const char *call_watch_missing(const struct call_watch *watch, const struct function_name *names,
                                size_t count);
 /* Wait until the VM has loaded the modules of these names. Fails if the VM ends before, or if a
  * signal asks for the end. */
-int call_watch_await(struct call_watch *watch, const struct call_name *names, size_t count,
+int call_watch_await(struct call_watch *watch, const struct function_name *names, size_t count,
                      struct error *error);
 
 /* As call_functions_find(). */
-int call_watch_find(struct call_watch *watch, const struct call_name *names, size_t count,
+int call_watch_find(struct call_watch *watch, const struct function_name *names, size_t count,
                     struct error *error);
 
 struct call_watch_options {

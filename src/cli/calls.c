@@ -23,7 +23,7 @@ enum { TOP = 10, TOP_OF_MANY = 2, ROWS_MAX = 1000000 };
 struct calls_options {
     struct target_options target; /* the VM */
     pid_t pid;                    /* of -p */
-    struct call_name names[WIRE_CALL_FUNCTIONS];
+    struct function_name names[WIRE_CALL_FUNCTIONS];
     size_t name_count;
     double duration; /* s; 0: until Ctrl-C */
     double budget;   /* share of the VM's CPU time */
@@ -125,7 +125,7 @@ static int take_arguments(void *target, char **arguments, bool after_dashes, str
         if (options->name_count == WIRE_CALL_FUNCTIONS)
             return error_set(error, ERROR_USAGE, "at most %d functions can be counted at once",
                              WIRE_CALL_FUNCTIONS);
-        if (call_name_parse(*arguments, &options->names[options->name_count], error))
+        if (function_name_parse(*arguments, &options->names[options->name_count], error))
             return -1;
         options->name_count++;
     }

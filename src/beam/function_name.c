@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calls/call_name.h"
+#include "beam/function_name.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char ELIXIR[] = "Elixir.";
-
-static int refused(const char *text, struct error *error)
-{
-    return error_set(error, ERROR_USAGE,
-                     "'%s' is no function: write MODULE:FUNCTION/ARITY, such as lists:map/2 or "
-                     "Enum.map/2",
-                     text);
-}
 
 /* Copy the atom or pattern at the start of the `size` bytes, quoted or not. It must take all of
  * them. */
@@ -32,7 +25,7 @@ static bool take_atom(const char *at, size_t size, char *atom, bool *is_pattern)
     for (size_t i = 0; i < size; i++) {
         if (quoted && at[i] == '\\' && i + 1 < size)
             i++;
-        if (used + 1 == CALL_NAME_ATOM_BYTES)
+        if (used + 1 == FUNCTION_NAME_ATOM_BYTES)
             return false;
         atom[used++] = at[i];
     }
@@ -50,13 +43,13 @@ static size_t cut_arity(const char *text, uint32_t *arity)
     char *end;
     unsigned long value;
 
-    *arity = CALL_ANY_ARITY;
+    *arity = FUNCTION_NAME_ANY_ARITY;
     if (slash && !strcmp(slash, "/_"))
         return (size_t)(slash - text);
     if (!slash || !isdigit((unsigned char)slash[1]))
         return strlen(text);
     value = strtoul(slash + 1, &end, 10);
-    if (*end || value >= CALL_ANY_ARITY)
+    if (*end || value >= FUNCTION_NAME_ANY_ARITY)
         return strlen(text);
     *arity = (uint32_t)value;
     return (size_t)(slash - text);
@@ -82,23 +75,56 @@ static const char *find_separator(const char *text, size_t size, bool *is_elixir
     return *is_elixir ? dot : colon;
 }
 
-int call_name_parse(const char *text, struct call_name *name, struct error *error)
+static bool parse(const char *text, struct function_name *name)
 {
-    struct call_name parsed = {0};
-    size_t size = cut_arity(text, &parsed.arity), prefix = 0;
+    size_t size = cut_arity(text, &name->arity), prefix = 0;
     bool is_elixir;
     const char *separator = find_separator(text, size, &is_elixir);
 
     if (!separator)
-        return refused(text, error);
+        return false;
     if (is_elixir && strncmp(text, ELIXIR, sizeof(ELIXIR) - 1) != 0)
-        prefix = (size_t)snprintf(parsed.module, sizeof(parsed.module), "%s", ELIXIR);
-    if ((size_t)(separator - text) + prefix >= CALL_NAME_ATOM_BYTES ||
-        !take_atom(text, (size_t)(separator - text), parsed.module + prefix,
-                   &parsed.module_is_pattern) ||
-        !take_atom(separator + 1, size - (size_t)(separator - text) - 1, parsed.function,
-                   &parsed.function_is_pattern))
-        return refused(text, error);
+        prefix = (size_t)snprintf(name->module, sizeof(name->module), "%s", ELIXIR);
+    return (size_t)(separator - text) + prefix < FUNCTION_NAME_ATOM_BYTES &&
+           take_atom(text, (size_t)(separator - text), name->module + prefix,
+                     &name->module_is_pattern) &&
+           take_atom(separator + 1, size - (size_t)(separator - text) - 1, name->function,
+                     &name->function_is_pattern);
+}
+
+int function_name_parse(const char *text, struct function_name *name, struct error *error)
+{
+    struct function_name parsed = {0};
+
+    if (!parse(text, &parsed))
+        return error_set(error, ERROR_USAGE,
+                         "'%s' is no function: write MODULE:FUNCTION/ARITY, such as lists:map/2 or "
+                         "Enum.map/2",
+                         text);
     *name = parsed;
     return 0;
+}
+
+static bool fits(const char *wanted, bool is_pattern, const char *text)
+{
+    return is_pattern ? !fnmatch(wanted, text, FNM_NOESCAPE) : !strcmp(wanted, text);
+}
+
+static bool fits_module(const struct function_name *name, const char *module)
+{
+    static const size_t prefix = sizeof(ELIXIR) - 1;
+
+    return fits(name->module, name->module_is_pattern, module) ||
+           (!strncmp(module, ELIXIR, prefix) &&
+            fits(name->module, name->module_is_pattern, module + prefix));
+}
+
+bool function_name_matches(const struct function_name *name, const char *symbol)
+{
+    struct function_name function;
+
+    return parse(symbol, &function) &&
+           (name->arity == FUNCTION_NAME_ANY_ARITY || name->arity == function.arity) &&
+           fits(name->function, name->function_is_pattern, function.function) &&
+           fits_module(name, function.module);
 }
