@@ -69,12 +69,28 @@ void suggestion_find_names(const struct selection_options *options, const struct
             suggest(profile, lists[i]->list[j], text);
 }
 
+/* True if the profile has the parent or an ancestor of a process. */
+static bool has_parents(const struct profile *profile)
+{
+    for (process_id id = 1; id <= profile_counts(profile).processes; id++) {
+        const struct process_entry *process = profile_get_process(profile, id);
+
+        if (process->parent || process->ancestors)
+            return true;
+    }
+    return false;
+}
+
 int suggestion_nothing_selected(const struct selection_options *options,
                                 const struct profile *profile, uint64_t count, const char *what,
                                 struct error *error)
 {
     struct buffer text = {0};
 
+    if ((options->children_of.count || options->descendants_of.count) && !has_parents(profile))
+        return error_set(error, ERROR_NO_SAMPLES,
+                         "the recording does not have the parents of processes: --children-of and "
+                         "--descendants-of need a recording (.bfr) of a node");
     suggestion_find_names(options, profile, &text);
     error_set(error, ERROR_NO_SAMPLES, "the options select none of the %" PRIu64 " %s%s%.*s", count,
               what, text.size ? "; " : "", (int)text.size, text.size ? text.data : "");

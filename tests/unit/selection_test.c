@@ -104,6 +104,26 @@ static void test_nodes_are_listed_if_none_is_selected(void **state)
     profile_free(small.profile);
 }
 
+/* Input of text does not know who spawned whom. */
+static void test_missing_parents_are_said(void **state)
+{
+    struct selection_options options = {.statuses = 0};
+    struct small_profile small;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    assert_int_equal(selection_add_process(&options.descendants_of, "shop_sup", &error), 0);
+    assert_int_equal(suggestion_nothing_selected(&options, small.profile, 4, "samples", &error),
+                     -1);
+    assert_int_equal(error.code, ERROR_NO_SAMPLES);
+    assert_string_equal(error.text, "the recording does not have the parents of processes: "
+                                    "--children-of and --descendants-of need a recording (.bfr) of "
+                                    "a node");
+    selection_options_free(&options);
+    profile_free(small.profile);
+}
+
 /* Of several patterns one match is enough, to include and to exclude. */
 static void test_one_match_of_several_patterns_is_enough(void **state)
 {
@@ -479,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_pattern_matches_any_frame_of_a_stack),
         cmocka_unit_test(test_node_is_selected_by_name_or_pid),
         cmocka_unit_test(test_nodes_are_listed_if_none_is_selected),
+        cmocka_unit_test(test_missing_parents_are_said),
         cmocka_unit_test(test_one_match_of_several_patterns_is_enough),
         cmocka_unit_test(test_stack_without_frames_still_has_root_frames),
         cmocka_unit_test(test_bad_pattern_is_refused),
