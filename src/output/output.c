@@ -37,13 +37,13 @@ static int begin(struct output *output, struct error *error)
         return -1;
     output->begun = true;
     output->state = output->format->begin(output->file.file, &output->source, error);
-    return output->state ? 0 : error_prefix(error, "%s", output->path);
+    return output->state ? 0 : output_file_prefix(output->path, error);
 }
 
 static int pass_sample(struct output *output, const struct sample *sample, struct error *error)
 {
     if (output->format->sample(output->state, sample, error))
-        return error_prefix(error, "%s", output->path);
+        return output_file_prefix(output->path, error);
     if (!output->request->file && output_file_failed(&output->file))
         return error_set(error, ERROR_FAILED, "can't write %s: %s",
                          output->file.path ? output->file.path : "the output", strerror(errno));
@@ -340,7 +340,7 @@ static int finish_format(struct output *output, const struct recording_totals *t
 
     output->state = NULL;
     if (output->format->finish(state, totals, error))
-        return error_prefix(error, "%s", output->path);
+        return output_file_prefix(output->path, error);
     return 0;
 }
 

@@ -75,6 +75,11 @@ int output_file_check(const char *path, struct error *error)
     return placed_file_check(path, &in_place, error);
 }
 
+int output_file_prefix(const char *path, struct error *error)
+{
+    return strcmp(path, "-") ? error_prefix(error, "%s", path) : -1;
+}
+
 static int open_path(struct output_file *output, struct error *error)
 {
     int fd = placed_file_open(&output->placed, output->path, error);

@@ -23,6 +23,9 @@ struct output_file {
 /* True if `path` is not a regular file but standard output, a device or a pipe. */
 bool output_file_is_in_place(const char *path);
 
+/* Name the path in an error. Standard output needs no name. Return -1. */
+int output_file_prefix(const char *path, struct error *error);
+
 /* Check that output_file_open() is likely to work. A process that others open files for does not
  * know (os/file_broker.h). */
 int output_file_check(const char *path, struct error *error);
