@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Options of `record`, `report` and `diff`, as struct command stores them. */
+/* Options of `record`, `report`, `prof` and `diff`, as struct command stores them. */
 #pragma once
 
 #include <stdbool.h>

@@ -48,3 +48,9 @@ int render_say_empty(const struct output_empty *empty);
 /* Write the outputs of the recording that `fd` reads. `path`: its name, NULL if it has none. A
  * recording that would be lost is kept elsewhere, with a report. Return the exit code. */
 int render_recording(const struct output_options *options, const char *path, int fd);
+
+/* ---- report.c ---- */
+
+/* Write the outputs of the files together, as `report` does. Prints errors. Returns the exit code.
+ */
+int report_files(const struct report_options *options);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `beamflame report`: other formats from a recording, on any machine. */
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "cli/command_line.h"
@@ -34,6 +35,11 @@ static int report(void *context)
                   &options->output);
 }
 
+int report_files(const struct report_options *options)
+{
+    return render_files(options, report, (void *)(uintptr_t)options);
+}
+
 static int run(int argc, char **argv)
 {
     struct report_options options = {.output.settings.view.grouping = {{GROUP_NAME}}};
@@ -41,7 +47,7 @@ static int run(int argc, char **argv)
 
     if (command_line_parse(&report_command, argc, argv, &options, &result)) {
         signals_end_program();
-        result = render_files(&options, report, &options);
+        result = report_files(&options);
     }
     report_options_free(&options);
     return result;

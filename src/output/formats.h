@@ -27,6 +27,7 @@ OUTPUT_FORMATS(DECLARE_FORMAT)
 
 /* Reports without a suffix, which commands request by the field `format`. */
 extern const struct output_format changes_format;    /* of a comparison: text */
+extern const struct output_format prof_format;       /* tables of functions (output/prof/prof.h) */
 extern const struct output_format summary_format;    /* text for the terminal */
 extern const struct output_format stats_json_format; /* for --stats */
 

@@ -475,6 +475,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .keeps_idle = settings->idle || settings->selection.statuses,
                 .selection = &settings->selection,
                 .comparison = settings->comparison,
+                .prof = settings->prof,
             },
     };
     int result = output_check(requests, count, 1, true, error);

@@ -19,6 +19,8 @@
 #include "view/selection.h"
 #include "view/view.h"
 
+struct prof_options; /* output/prof/prof.h */
+
 /* Settings for all formats. */
 struct output_settings {
     struct view_options view;
@@ -32,6 +34,7 @@ struct output_settings {
     bool timestamps;   /* OpenTelemetry's profiles have the time of each sample */
     struct selection_options selection;
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
+    const struct prof_options *prof;     /* of prof_format; NULL: none */
 };
 
 /* A part of a profile that would be too large for a service. It has rows `first` to `first + most -
@@ -55,6 +58,7 @@ struct output_source {
     event_id idle_event;                       /* of which graphs leave them out (output/idle.c) */
     const struct selection_options *selection; /* NULL: none */
     const struct comparison *comparison;       /* NULL: none */
+    const struct prof_options *prof;           /* as in output_settings */
     struct output_piece *piece;                /* as in output_request */
 };
 

@@ -172,6 +172,11 @@ struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
     return cover;
 }
 
+struct row_cover row_interval_cover_of_ticks(void)
+{
+    return (struct row_cover){.is_known = true, .is_selected = true, .unsampled = 1};
+}
+
 /* The variance of the row's share of the whole, between windows and by chance, in the row's unit.
  * For a selection it is the variance of the sum, because the whole is unknown. It is taken about
  * the mean if the number of windows without the row is known. */

@@ -11,7 +11,7 @@ import beamflame
 from beamflame import DONE, FAILED, USAGE, run
 
 NEEDS = "own nodes"
-COMMANDS = ("record", "report", "diff", "dump", "ps", "probes", "doctor", "agent", "help",
+COMMANDS = ("record", "report", "prof", "diff", "dump", "ps", "probes", "doctor", "agent", "help",
             "completion")
 FOLDED = "a;b 2\na;c 1\n"
 COMPLETE = """

@@ -41,6 +41,11 @@ class Schemas(SeedCase):
         calls = schema("calls")["properties"]
         self.assertEqual(set(calls), keys["calls --json"])
         self.assertEqual(set(calls["functions"]["items"]["properties"]), keys["functions"])
+        prof = schema("prof")["properties"]
+        self.assertEqual(set(prof), keys["prof --format json"])
+        table = prof["tables"]["items"]["properties"]
+        self.assertEqual(set(table), keys["tables"])
+        self.assertEqual(set(table["functions"]["items"]["properties"]), keys["tables[].functions"])
 
     def test_what_does_not_fit_is_found(self):
         """A key that no document has, a missing one and a wrong type do not fit."""

@@ -13,6 +13,7 @@
 #include "budget/windows.h"
 #include "profile/row_interval.h"
 #include "util/alloc.h"
+#include "util/confidence.h"
 
 enum { ROWS = 5, RUNS = 300, CELLS = 4000, STRATUM = 20, CELL_NS = 5000000 };
 
@@ -471,6 +472,28 @@ static void test_intervals_of_sweeps_hold_the_truth(void **state)
     assert_true(fabs(all - 3.69 / 4000) < 1e-4);
 }
 
+/* A row of 100 ticks is known within the limits of a count of 100, one of 3 may be chance. */
+static void test_ticks_are_counts_at_random(void **state)
+{
+    const struct row_cover cover = row_interval_cover_of_ticks();
+    struct row_whole whole = {.has_parts = false};
+    struct row_sum rows[2] = {{0}};
+
+    (void)state;
+    for (unsigned i = 0; i < 103; i++) {
+        const struct sample tick = {.time = 10000000 * i, .values = {10}};
+        struct row_part part = row_interval_add_whole(&whole, &tick, 0);
+
+        row_interval_add(&rows[i >= 100], &whole, &part);
+    }
+    assert_true(fabs(row_interval_half(&rows[0], &whole, &cover) -
+                     10 * confidence_poisson_half(100)) < 1e-6);
+    assert_false(row_interval_is_chance(&rows[0], &cover, row_interval_half(rows, &whole, &cover)));
+    assert_true(
+        row_interval_is_chance(&rows[1], &cover, row_interval_half(&rows[1], &whole, &cover)));
+    row_interval_free_whole(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -483,6 +506,7 @@ int main(void)
         cmocka_unit_test(test_exact_and_unknown_rows_are_told_apart),
         cmocka_unit_test(test_parts_of_a_hit_count_as_one_sample),
         cmocka_unit_test(test_intervals_of_sweeps_hold_the_truth),
+        cmocka_unit_test(test_ticks_are_counts_at_random),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
