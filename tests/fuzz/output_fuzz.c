@@ -8,6 +8,7 @@
 #include "fuzz_recording.h"
 
 #include "output/formats.h"
+#include "output/prof/prof.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -15,8 +16,24 @@ static const struct output_format *const formats[16] = {
     &perf_format, &folded_format,    &svg_format,        &dot_format,
     &text_format, &summary_format,   &stats_json_format, &speedscope_format,
     &html_format, &callgrind_format, &pprof_format,      &otlp_format,
-    &json_format, &fprof_format,     &flame_prof_format, &summary_format,
+    &json_format, &fprof_format,     &flame_prof_format, &prof_format,
 };
+
+/* Tables of each form, for each type, in total and by process. */
+static const struct prof_options *prof_of(uint8_t choice)
+{
+    static struct prof_options options;
+
+    options = (struct prof_options){
+        .form = (enum prof_form)(choice >> 6),
+        .per = choice & 16 ? PROF_PER_PROCESS : PROF_PER_TOTAL,
+        .type = !(choice & 32) ? PROF_COUNT
+                : choice & 64  ? PROF_TIME
+                               : PROF_MEMORY,
+        .sort = (enum prof_sort)(choice >> 4 & 3),
+    };
+    return &options;
+}
 
 /* Formats that hold one event are refused if there are several and none is selected. */
 static struct output_settings settings_of(const struct output_format *format, uint8_t choice)
@@ -35,6 +52,7 @@ static struct output_settings settings_of(const struct output_format *format, ui
     if (variant == 3 && format->one_event)
         settings.value = "memory";
     settings.change = settings.value;
+    settings.prof = format == &prof_format ? prof_of(choice) : NULL;
     return settings;
 }
 
