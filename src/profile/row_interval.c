@@ -172,9 +172,9 @@ struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
     return cover;
 }
 
-struct row_cover row_interval_cover_of_ticks(void)
+struct row_cover row_interval_cover_of_ticks(bool is_selected)
 {
-    return (struct row_cover){.is_known = true, .is_selected = true, .unsampled = 1};
+    return (struct row_cover){.is_known = true, .is_selected = is_selected, .unsampled = 1};
 }
 
 /* The variance of the row's share of the whole, between windows and by chance, in the row's unit.

@@ -109,9 +109,10 @@ struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
                                               const struct event_summary *summary, uint32_t value,
                                               bool is_selected);
 
-/* The same for ticks of a clock: nothing is known of the total, and each tick stands for the time
- * of many functions, of which it saw one. */
-struct row_cover row_interval_cover_of_ticks(void);
+/* The same for ticks of a clock: each tick stands for the time of many functions, of which it saw
+ * one. The total is exact, unless `is_selected`: samples were left out, or the kernel's account of
+ * the time is not known. */
+struct row_cover row_interval_cover_of_ticks(bool is_selected);
 
 /* Half of the 95 % interval of the row's value: 0 if it is exact, NAN if it is unknown. */
 double row_interval_half(const struct row_sum *row, const struct row_whole *whole,

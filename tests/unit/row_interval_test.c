@@ -475,7 +475,8 @@ static void test_intervals_of_sweeps_hold_the_truth(void **state)
 /* A row of 100 ticks is known within the limits of a count of 100, one of 3 may be chance. */
 static void test_ticks_are_counts_at_random(void **state)
 {
-    const struct row_cover cover = row_interval_cover_of_ticks();
+    const struct row_cover cover = row_interval_cover_of_ticks(true);
+    const struct row_cover of_all = row_interval_cover_of_ticks(false);
     struct row_whole whole = {.has_parts = false};
     struct row_sum rows[2] = {{0}};
 
@@ -491,6 +492,10 @@ static void test_ticks_are_counts_at_random(void **state)
     assert_false(row_interval_is_chance(&rows[0], &cover, row_interval_half(rows, &whole, &cover)));
     assert_true(
         row_interval_is_chance(&rows[1], &cover, row_interval_half(&rows[1], &whole, &cover)));
+    assert_true(row_interval_half(&whole.sum, &whole, &cover) > 0);
+    assert_true(row_interval_half(&whole.sum, &whole, &of_all) == 0); /* the kernel's account */
+    assert_true(row_interval_half(&rows[0], &whole, &of_all) <
+                row_interval_half(&rows[0], &whole, &cover));
     row_interval_free_whole(&whole);
 }
 

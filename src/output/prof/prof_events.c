@@ -144,7 +144,8 @@ void prof_events_cover(struct prof_events *events, const struct output_source *s
         struct prof_event *event = &events->of[id];
 
         if (events->is_time && id == events->own)
-            event->cover = row_interval_cover_of_ticks();
+            event->cover =
+                row_interval_cover_of_ticks(is_part || !event_is_cpu(source->profile, id));
         else if (event->is_used)
             event->cover = rows_cover(source, id, event->value, &event->whole, is_part);
     }
