@@ -58,9 +58,9 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, WIRE_CALL_ENTRIES);
+    __uint(max_entries, WIRE_CALL_SITES);
     __type(key, __u64);   /* a return address */
-    __type(value, __u64); /* since when it has a breakpoint */
+    __type(value, __u64); /* when it got its breakpoint, ns; before, calls returned unseen */
 } returns SEC(".maps");
 
 struct {
@@ -71,7 +71,7 @@ struct {
 } open_calls SEC(".maps");
 
 struct {
-    __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+    __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, WIRE_CALL_TIMES);
     __type(key, struct wire_time_key);
     __type(value, struct wire_time_row);
@@ -120,24 +120,27 @@ static __always_inline bool find_frame(__u64 process, __u64 slot, struct wire_ca
     return true;
 }
 
-/* A call begins, and returns to `caller->who`. */
+/* A call begins, and returns to `caller->who`. The call that had its place before has ended in
+ * another way than by a return, or it was not seen, unless this is a round of its loop. */
 static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
                                        __u64 pid, const struct wire_call_key *caller,
                                        struct wire_call_counts *sums)
 {
-    __u64 *known = bpf_map_lookup_elem(&returns, &caller->who);
+    __u64 *since = bpf_map_lookup_elem(&returns, &caller->who);
     struct wire_call_frame frame = {};
     struct wire_open_call *before, begun = {};
 
-    if ((known && *known == WIRE_RETURN_LEFT_OUT) || !caller->who ||
-        !find_frame(process, slot, &frame))
+    if (!since || !find_frame(process, slot, &frame))
         return;
     before = bpf_map_lookup_elem(&open_calls, &frame);
-    if (before && before->began >= opened && before->pid == pid &&
-        before->function == site->function) {
-        if (site->loops && before->caller == caller->who)
+    if (before && before->began >= opened && before->began >= *since) {
+        if (before->pid != pid)
+            sums->ended++;
+        else if (!site->loops || before->caller != caller->who ||
+                 before->function != site->function)
+            sums->replaced++;
+        else
             return;
-        sums->replaced += before->is_armed;
     }
     begun.began = bpf_ktime_get_ns();
     begun.weight = weight;
@@ -145,12 +148,13 @@ static __always_inline void begin_call(const struct wire_call_site *site, __u64 
     begun.caller = caller->who;
     begun.function = site->function;
     begun.code = caller->code;
-    begun.is_armed = known != 0;
     if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
         sums->no_room++;
 }
 
-static __always_inline void add_time(const struct wire_open_call *call, __u64 ns)
+/* All CPUs share the rows. */
+static __always_inline void add_time(const struct wire_open_call *call, __u64 ns,
+                                     struct wire_call_counts *sums)
 {
     struct wire_time_key key = {.caller = call->caller,
                                 .code = call->code,
@@ -162,11 +166,13 @@ static __always_inline void add_time(const struct wire_open_call *call, __u64 ns
         bpf_map_update_elem(&times, &key, &none, BPF_NOEXIST);
         row = bpf_map_lookup_elem(&times, &key);
     }
-    if (!row)
+    if (!row) {
+        sums->untimed++;
         return;
-    row->calls++;
-    row->weight += call->weight;
-    row->ns += ns;
+    }
+    __sync_fetch_and_add(&row->calls, 1);
+    __sync_fetch_and_add(&row->weight, call->weight);
+    __sync_fetch_and_add(&row->ns, ns);
     if (row->longest < ns)
         row->longest = ns;
 }
@@ -220,15 +226,20 @@ int end_call(struct bpf_perf_event_data *context)
     found = bpf_map_lookup_elem(&open_calls, &frame);
     if (!found || found->caller != at)
         return 0;
-    call = *found;
+    call = *found; /* user space may remove it meanwhile */
     bpf_map_delete_elem(&open_calls, &frame);
-    if (call.began < opened || (call.is_armed && call.began < *since) ||
-        bpf_probe_read_user(&pid, sizeof(pid), (void *)(process + process_id)) || pid != call.pid)
+    sums = bpf_map_lookup_elem(&counts, &call.function);
+    if (!sums || call.caller != at || call.began < opened || call.began < *since ||
+        bpf_probe_read_user(&pid, sizeof(pid), (void *)(process + process_id)))
         return 0;
+    if (pid != call.pid) {
+        sums->ended++;
+        return 0;
+    }
     took = bpf_ktime_get_ns() - call.began;
     took = took > own_time ? took - own_time : 0;
-    add_time(&call, took);
-    if (slow_ns && took >= slow_ns)
+    add_time(&call, took, sums);
+    if (slow_ns && took >= slow_ns && call.function < WIRE_CALL_FUNCTIONS)
         list_slow(&call, took, slot + sizeof(__u64), &frame, sums);
     return 0;
 }

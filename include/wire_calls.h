@@ -44,7 +44,9 @@ struct wire_call_counts {
     __u64 weight;    /* of the calls, also of those that have no row because the map is full */
     __u64 strangers; /* hits of other code: not calls of the function */
     __u64 replaced;  /* calls that did not return: another one has their place on the stack */
+    __u64 ended;     /* calls that did not return: another process has their place */
     __u64 no_room;   /* calls that were not followed, because too many had not returned */
+    __u64 untimed;   /* calls that returned, and for whose time there was no room */
     __u64 unlisted;  /* slow calls for which the ring buffer had no room */
 };
 
@@ -63,11 +65,6 @@ struct wire_call_key {
 
 /* ---- times ---- */
 
-/* What is known of a return address: when it got a breakpoint, ns of CLOCK_MONOTONIC; or that it
- * has none. Calls that return to an address of which nothing is known are followed, because a
- * breakpoint may come before they return. */
-enum { WIRE_RETURN_LEFT_OUT = 0 };
-
 /* Where a process keeps the return address of a call. The VM moves stacks, but not against their
  * end. */
 struct wire_call_frame {
@@ -83,7 +80,6 @@ struct wire_open_call {
     __u64 caller;
     __u32 function;
     __u32 code;
-    __u32 is_armed; /* its return address had a breakpoint when it began */
 };
 
 struct wire_time_key {

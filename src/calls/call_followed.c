@@ -15,7 +15,8 @@ enum {
     LOOK_FIRST_NS = 2000000, /* between looks until there is a caller, and after a new one */
     LOOK_LAST_NS = 50000000, /* the time doubles until then */
     STOP_AGE_NS = 1000000000,
-    LOOK_COST = 100, /* looks may take a hundredth of the time */
+    SWEEP_NS = 1000000000, /* between looks for calls that can't return any more */
+    LOOK_COST = 100,       /* looks may take a hundredth of the time */
     TURN_NS = 500000000,
 };
 
@@ -27,27 +28,30 @@ struct callers {
 
 struct call_followed {
     struct vm *vm;
+    struct code *code;
     struct call_counter *counter;
     struct pid_encoding encoding;
     uint32_t function;
-    size_t breakpoints;
+    size_t breakpoints; /* that may be used */
+    size_t free;        /* that other programs leave of these */
     uint64_t armed[WIRE_CALL_AT_ONCE];
     size_t armed_count;
-    struct callers left_out; /* known to the kernel */
-    uint64_t look_ns;        /* between the last look and the next one */
-    uint64_t next_look, next_turn;
+    size_t known;     /* callers at the last look */
+    bool has_turns;   /* there were more callers than breakpoints */
+    uint64_t look_ns; /* between the last look and the next one */
+    uint64_t next_look, next_turn, next_sweep;
     struct intern keys;       /* struct wire_call_key */
     struct call_times *times; /* by id of the key */
     size_t times_room;
     struct call_unreturned unreturned[WIRE_CALL_FUNCTIONS];
 };
 
-struct call_followed *call_followed_new(struct vm *vm, struct call_counter *counter,
-                                        struct error *error)
+struct call_followed *call_followed_new(struct vm *vm, struct code *code,
+                                        struct call_counter *counter, struct error *error)
 {
     struct call_followed *followed = xcalloc(1, sizeof(*followed));
 
-    *followed = (struct call_followed){.vm = vm, .counter = counter};
+    *followed = (struct call_followed){.vm = vm, .code = code, .counter = counter};
     intern_init(&followed->keys, sizeof(struct wire_call_key), sizeof(struct wire_call_key));
     if (pid_encoding_read(vm, &followed->encoding, error) == 0)
         return followed;
@@ -63,7 +67,6 @@ void call_followed_free(struct call_followed *followed)
         call_times_free(&followed->times[id]);
     intern_free(&followed->keys);
     free(followed->times);
-    free(followed->left_out.of);
     free(followed);
 }
 
@@ -79,10 +82,12 @@ static struct call_times *times_of(struct call_followed *followed, const struct 
     return &followed->times[id];
 }
 
+/* Why open calls are visited. */
 struct closing {
     struct call_followed *followed;
     uint64_t now;
-    uint64_t caller; /* 0: all */
+    uint64_t caller; /* 0: of all callers */
+    bool only_dead;  /* leave those that can return */
 };
 
 static bool is_alive(const struct call_followed *followed, const struct wire_call_frame *frame,
@@ -109,7 +114,6 @@ static bool is_on_stack(const struct closing *closing, const struct wire_call_fr
            (stop <= end - frame->depth || closing->now - call->began < STOP_AGE_NS);
 }
 
-/* A call that was followed before its return address had a breakpoint may have returned. */
 static bool close_call(void *context, const struct wire_call_frame *frame,
                        const struct wire_open_call *call)
 {
@@ -120,12 +124,14 @@ static bool close_call(void *context, const struct wire_call_frame *frame,
 
     if (closing->caller && closing->caller != call->caller)
         return false;
-    if (!call->is_armed || call->function >= WIRE_CALL_FUNCTIONS || closing->now < call->began)
-        return true;
+    if (call->function >= WIRE_CALL_FUNCTIONS || closing->now < call->began)
+        return !closing->only_dead;
     if (!is_alive(followed, frame, call))
         followed->unreturned[call->function].ended++;
     else if (!is_on_stack(closing, frame, call))
         followed->unreturned[call->function].passed++;
+    else if (closing->only_dead)
+        return false;
     else
         call_times_add_open(times_of(followed, &key), closing->now - call->began,
                             (double)call->weight);
@@ -134,7 +140,8 @@ static bool close_call(void *context, const struct wire_call_frame *frame,
 
 void call_followed_close(struct call_followed *followed, uint64_t now)
 {
-    call_counter_each_open(followed->counter, close_call, &(struct closing){followed, now, 0});
+    call_counter_each_open(followed->counter, close_call,
+                           &(struct closing){followed, now, 0, false});
 }
 
 static void add_returned(void *context, const struct wire_time_key *key,
@@ -167,7 +174,9 @@ struct call_unreturned call_followed_unreturned(const struct call_followed *foll
     struct call_sums sums = call_counter_sums(followed->counter, function);
 
     unreturned.passed += sums.counts.replaced;
+    unreturned.ended += sums.counts.ended;
     unreturned.no_room = sums.counts.no_room;
+    unreturned.untimed = sums.counts.untimed;
     return unreturned;
 }
 
@@ -187,19 +196,18 @@ static void add_address(struct callers *callers, uint64_t address)
     callers->of[callers->count++] = address;
 }
 
-/* Do not follow calls that return to this address. */
-static void leave_address_out(struct call_followed *followed, uint64_t address)
-{
-    call_counter_leave_out(followed->counter, address);
-    if (!has(followed->left_out.of, followed->left_out.count, address))
-        add_address(&followed->left_out, address);
-}
-
 struct looking {
-    const struct call_followed *followed;
+    struct call_followed *followed;
     uint32_t code;
     struct callers callers;
 };
+
+/* The VM's memory can have anything where a return address is expected. */
+static bool is_code(const struct call_followed *followed, uint64_t address)
+{
+    return address == code_normal_exit(followed->code) ||
+           code_contains(followed->code, address - 1);
+}
 
 static void see_caller(void *context, const struct wire_call_key *key,
                        const struct wire_call_row *row)
@@ -207,7 +215,8 @@ static void see_caller(void *context, const struct wire_call_key *key,
     struct looking *looking = context;
 
     (void)row;
-    if (key->function == looking->followed->function && key->code == looking->code && key->who)
+    if (key->function == looking->followed->function && key->code == looking->code &&
+        is_code(looking->followed, key->who))
         add_address(&looking->callers, key->who);
 }
 
@@ -216,13 +225,13 @@ static void leave_out(struct call_followed *followed, size_t i, uint64_t now)
 {
     uint64_t address = followed->armed[i];
 
-    leave_address_out(followed, address);
+    call_counter_forget_return(followed->counter, address);
     call_counter_each_open(followed->counter, close_call,
-                           &(struct closing){followed, now, address});
+                           &(struct closing){followed, now, address, false});
     followed->armed[i] = followed->armed[--followed->armed_count];
 }
 
-/* Other programs may use some of the breakpoints. */
+/* Other programs may use some of the breakpoints, for a while. */
 static int arm(struct call_followed *followed, uint64_t address, struct error *error)
 {
     if (call_counter_arm_return(followed->counter, address, error) == 0) {
@@ -231,18 +240,13 @@ static int arm(struct call_followed *followed, uint64_t address, struct error *e
     }
     if (error->code != ERROR_UNSUPPORTED || !followed->armed_count)
         return -1;
-    followed->breakpoints = followed->armed_count;
+    followed->free = followed->armed_count;
     return 0;
 }
 
-/* Follow some callers, chosen at random; those that are followed already come first, unless it is
- * the turn of others. */
-static int choose(struct call_followed *followed, struct callers *callers, bool is_turn,
-                  uint64_t now, struct error *error)
+/* Follow some callers, chosen at random; those that are followed already stay. */
+static int choose(struct call_followed *followed, struct callers *callers, struct error *error)
 {
-    if (is_turn)
-        while (followed->armed_count)
-            leave_out(followed, followed->armed_count - 1, now);
     for (size_t i = 0; i < callers->count; i++) {
         size_t j = i + random_word() % (callers->count - i);
         uint64_t address = callers->of[j];
@@ -250,14 +254,32 @@ static int choose(struct call_followed *followed, struct callers *callers, bool 
         callers->of[j] = callers->of[i];
         if (has(followed->armed, followed->armed_count, address))
             continue;
-        if (followed->armed_count < followed->breakpoints) {
-            if (arm(followed, address, error))
-                return -1;
-        } else if (!has(followed->left_out.of, followed->left_out.count, address)) {
-            leave_address_out(followed, address);
-        }
+        if (followed->armed_count < followed->free && arm(followed, address, error))
+            return -1;
     }
     return 0;
+}
+
+/* Let other callers have their turn, if there are more than breakpoints. */
+static void begin_turn(struct call_followed *followed, const struct callers *callers, uint64_t now)
+{
+    if (now < followed->next_turn || callers->count <= followed->free)
+        return;
+    followed->has_turns = true;
+    followed->next_turn = now + TURN_NS;
+    while (followed->armed_count)
+        leave_out(followed, followed->armed_count - 1, now);
+    followed->free = followed->breakpoints;
+}
+
+/* Remove calls that can't return any more, so that they don't fill the map. */
+static void sweep(struct call_followed *followed, uint64_t now)
+{
+    if (now < followed->next_sweep)
+        return;
+    call_counter_each_open(followed->counter, close_call,
+                           &(struct closing){followed, now, 0, true});
+    followed->next_sweep = now + SWEEP_NS;
 }
 
 /* The time to the next look, after one without a new caller. */
@@ -274,21 +296,21 @@ int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t n
                        uint64_t *ret_next, struct error *error)
 {
     struct looking looking = {.followed = followed, .code = code};
-    uint64_t took, known = followed->armed_count + followed->left_out.count;
-    bool is_turn;
+    uint64_t took;
     int result;
 
     *ret_next = followed->next_look;
     if (now < followed->next_look)
         return 0;
     call_counter_each(followed->counter, CALL_MAP_CALLERS, see_caller, &looking);
-    is_turn = looking.callers.count > followed->breakpoints && now >= followed->next_turn;
-    if (is_turn)
-        followed->next_turn = now + TURN_NS;
-    result = choose(followed, &looking.callers, is_turn, now, error);
-    free(looking.callers.of);
+    begin_turn(followed, &looking.callers, now);
+    result = choose(followed, &looking.callers, error);
+    sweep(followed, now);
     took = clock_ns(CLOCK_MONOTONIC) - now;
-    followed->look_ns = looking.callers.count > known ? LOOK_FIRST_NS : next_pause(followed, took);
+    followed->look_ns =
+        looking.callers.count > followed->known ? LOOK_FIRST_NS : next_pause(followed, took);
+    followed->known = looking.callers.count;
+    free(looking.callers.of);
     *ret_next = followed->next_look = now + followed->look_ns;
     return result;
 }
@@ -299,22 +321,24 @@ static void forget_callers(struct call_followed *followed)
 {
     for (size_t i = 0; i < followed->armed_count; i++)
         call_counter_forget_return(followed->counter, followed->armed[i]);
-    for (size_t i = 0; i < followed->left_out.count; i++)
-        call_counter_forget_return(followed->counter, followed->left_out.of[i]);
-    followed->armed_count = followed->left_out.count = 0;
+    followed->armed_count = followed->known = 0;
     followed->look_ns = LOOK_FIRST_NS;
     followed->next_look = followed->next_turn = 0;
 }
 
-void call_followed_function(struct call_followed *followed, uint32_t function, size_t breakpoints)
-{
-    forget_callers(followed);
-    followed->function = function;
-    followed->breakpoints = breakpoints;
-}
-
-void call_followed_code_changed(struct call_followed *followed, uint64_t now)
+void call_followed_stop(struct call_followed *followed, uint64_t now)
 {
     call_followed_close(followed, now);
     forget_callers(followed);
+}
+
+void call_followed_function(struct call_followed *followed, uint32_t function, size_t breakpoints)
+{
+    followed->function = function;
+    followed->breakpoints = followed->free = breakpoints;
+}
+
+uint64_t call_followed_turn(const struct call_followed *followed)
+{
+    return followed->has_turns ? TURN_NS : 0;
 }

@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "beam/code.h"
 #include "beam/vm.h"
 #include "calls/call_times.h"
 #include "capture/call_counter.h"
@@ -22,11 +23,15 @@
 struct call_followed;
 
 /* All are borrowed; the counter measures times. NULL with error. */
-struct call_followed *call_followed_new(struct vm *vm, struct call_counter *counter,
-                                        struct error *error);
+struct call_followed *call_followed_new(struct vm *vm, struct code *code,
+                                        struct call_counter *counter, struct error *error);
 void call_followed_free(struct call_followed *followed);
 
-/* Follow calls of this function from now on, with at most so many breakpoints. */
+/* Follow no calls, and use no breakpoint: another function follows, or return addresses may have
+ * other code. Calls that have not returned are open ones. */
+void call_followed_stop(struct call_followed *followed, uint64_t now);
+
+/* After stop(), or first: follow calls of this function, with at most so many breakpoints. */
 void call_followed_function(struct call_followed *followed, uint32_t function, size_t breakpoints);
 
 /* Look for new callers, if it is time, and follow them. `code` is the number of the code map
@@ -37,9 +42,6 @@ int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t n
 /* The counter was closed: calls that have not returned are open ones. */
 void call_followed_close(struct call_followed *followed, uint64_t now);
 
-/* Return addresses may have other code now. */
-void call_followed_code_changed(struct call_followed *followed, uint64_t now);
-
 /* ---- after the last close ---- */
 
 /* Read what the kernel has measured. */
@@ -49,11 +51,15 @@ void call_followed_collect(struct call_followed *followed);
 const struct call_times *call_followed_times(const struct call_followed *followed,
                                              const struct wire_call_key *key);
 
+/* The longest time for which calls of a caller were followed, ns; 0: without a limit. */
+uint64_t call_followed_turn(const struct call_followed *followed);
+
 /* Calls that were followed and have no time. */
 struct call_unreturned {
-    uint64_t passed;  /* an exception has passed them */
+    uint64_t passed;  /* an exception has passed them, or a call has replaced them */
     uint64_t ended;   /* their process has ended */
     uint64_t no_room; /* too many others had not returned */
+    uint64_t untimed; /* they returned, but there were too many different times */
 };
 struct call_unreturned call_followed_unreturned(const struct call_followed *followed,
                                                 uint32_t function);

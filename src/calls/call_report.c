@@ -160,6 +160,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
 
         report->of[i].symbol = report->symbols[i] = results->functions->of[i].symbol;
         make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i));
+        report->unlisted += sums.counts.unlisted;
         if (results->followed)
             make_times(&report->of[i], call_followed_unreturned(results->followed, i));
     }
@@ -168,7 +169,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
         return;
     report->lists_slow = true;
     report->slow = slow_calls_list(results->slow, &report->slow_count);
-    report->unlisted = slow_calls_unlisted(results->slow);
+    report->unlisted += slow_calls_unlisted(results->slow);
 }
 
 static void free_rows(struct counted_rows *rows)

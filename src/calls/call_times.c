@@ -112,11 +112,17 @@ uint64_t call_times_low(uint32_t bucket)
     return (uint64_t)(BUCKETS + bucket % BUCKETS) << (bucket / BUCKETS - 1);
 }
 
+/* A share of few calls is that of the longest one. */
+static bool says_share(const struct call_times *times, int share)
+{
+    return times->returned * (100 - call_time_shares[share]) >= 100;
+}
+
 struct call_time_summary call_times_summary(const struct call_times *times)
 {
     struct call_time_summary summary = {.mean = 0, .longest = NAN};
     double left = 1, at_risk = weight_of(times); /* the share of calls that take longer */
-    size_t next = 0;
+    int next = 0;
 
     for (size_t i = 0; i < times->count; i++) {
         const struct call_time *time = &times->of[i];
@@ -132,9 +138,11 @@ struct call_time_summary call_times_summary(const struct call_times *times)
             summary.at[next++] = mean;
         at_risk -= time->returned + time->open;
     }
-    while (next < CALL_TIME_SHARES)
-        summary.at[next++] = NAN;
-    if (left > CLOSE)
+    for (int i = 0; i < CALL_TIME_SHARES; i++)
+        if (i >= next || !says_share(times, i))
+            summary.at[i] = NAN;
+    summary.is_cut = left > CLOSE;
+    if (summary.is_cut)
         summary.mean = NAN;
     return summary;
 }

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -46,11 +47,13 @@ uint64_t call_times_low(uint32_t bucket);
 enum { CALL_TIME_SHARES = 3 };
 extern const unsigned int call_time_shares[CALL_TIME_SHARES];
 
-/* Times are in ns. NAN: unknown, because calls that take longer had not returned. */
+/* Times are in ns. NAN: unknown, because calls that take longer had not returned, or because there
+ * are too few calls. */
 struct call_time_summary {
     double mean;
-    double at[CALL_TIME_SHARES];
-    double longest; /* of calls that returned; NAN if there is none */
-    double seen;    /* no call was followed for longer */
+    double at[CALL_TIME_SHARES]; /* of 99 %: at least 100 calls returned; of 90 %: 10; of 50 %: 2 */
+    double longest;              /* of calls that returned */
+    double seen;                 /* no call was followed for longer */
+    bool is_cut;                 /* some calls that were followed as long had not returned */
 };
 struct call_time_summary call_times_summary(const struct call_times *times);

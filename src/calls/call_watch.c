@@ -215,23 +215,25 @@ static int arm_entries(struct call_watch *watch, struct error *error)
 }
 
 /* Follow the calls of the only function of the group with the breakpoints that are left. */
-static int follow_calls(struct call_watch *watch, uint64_t *ret_next, struct error *error)
+static int follow_calls(struct call_watch *watch, uint64_t now, struct error *error)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    uint64_t next;
 
     call_followed_function(watch->followed, watch->group, WIRE_CALL_AT_ONCE - watch->armed_count);
-    return call_followed_look(watch->followed, watch->code_number, now, ret_next, error);
+    return call_followed_look(watch->followed, watch->code_number, now, &next, error);
 }
 
 static int arm_group(void *context, uint32_t group, struct error *error)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
     struct call_watch *watch = context;
-    uint64_t next;
 
     watch->group = group;
+    if (watch->followed)
+        call_followed_stop(watch->followed, now); /* entries need its breakpoints */
     if (arm_entries(watch, error))
         return -1;
-    return watch->followed ? follow_calls(watch, &next, error) : 0;
+    return watch->followed ? follow_calls(watch, now, error) : 0;
 }
 
 static void close_calls(void *context, uint64_t now)
@@ -261,7 +263,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
         return -1;
     watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
     if (options->times)
-        watch->followed = call_followed_new(watch->vm, watch->counter, error);
+        watch->followed = call_followed_new(watch->vm, watch->code, watch->counter, error);
     if (options->slow_ns)
         watch->slow = slow_calls_new(watch->counter, watch->code, watch->names);
     return options->times && !watch->followed ? -1 : 0;
@@ -336,8 +338,6 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
     if (code_epoch(watch->code) == watch->epoch)
         return 0;
     call_counter_set_code(watch->counter, ++watch->code_number);
-    if (watch->followed)
-        call_followed_code_changed(watch->followed, clock_ns(CLOCK_MONOTONIC));
     find_entries(watch);
     if (arm_group(watch, watch->group, error))
         return -1;
@@ -378,6 +378,16 @@ static bool follow(struct call_watch *watch, uint64_t now)
     return true;
 }
 
+/* The time that a call may take, if its return shall be seen, ns; 0: any. */
+static double longest_followed(const struct call_watch *watch)
+{
+    double window = call_windows_longest(watch->windows), turn = 0;
+
+    if (watch->followed)
+        turn = (double)call_followed_turn(watch->followed);
+    return turn > 0 && (window == 0 || turn < window) ? turn : window;
+}
+
 static void finish(struct call_watch *watch)
 {
     struct call_facts *facts = &watch->facts;
@@ -402,6 +412,7 @@ static void finish(struct call_watch *watch)
     facts->is_scaled = call_windows_scale(watch->windows);
     facts->windows = call_windows_count(watch->windows);
     facts->covered = call_windows_covered(watch->windows);
+    facts->followed_ns = longest_followed(watch);
     facts->missing_threads = call_counter_missing_threads(watch->counter);
 }
 

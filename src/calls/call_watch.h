@@ -62,6 +62,7 @@ struct call_facts {
     bool is_scaled; /* calls were counted in windows only, for a part of the time */
     uint64_t windows;
     double covered;           /* the share of time in windows */
+    double followed_ns;       /* calls were followed for as long at most; 0: without a limit */
     uint32_t reloads;         /* changes of the VM's code for which breakpoints were set again */
     double blind_seconds;     /* after a change, calls of new code were not counted for this time at
                                * most */

@@ -39,7 +39,7 @@ struct call_windows {
     uint64_t earned; /* the time of the last income */
     uint64_t cpu;    /* of the VM, ns */
     uint64_t count;
-    double covered_ns;
+    double covered_ns, longest_ns;
     uint32_t group, groups;
     uint32_t order[GROUPS_MAX], at; /* the groups of this round, and the next one's place */
     struct estimate estimates[WIRE_CALL_FUNCTIONS];
@@ -169,6 +169,8 @@ static void add_window(struct call_windows *windows, const struct call_moment *e
 
     windows->count++;
     windows->covered_ns += seen.ns / windows->groups;
+    if (windows->longest_ns < seen.ns)
+        windows->longest_ns = seen.ns;
     for (uint32_t i = 0; i < windows->options.group_size; i++) {
         double calls = (double)(end->calls[i] - windows->opened.calls[i]);
 
@@ -319,6 +321,11 @@ struct call_estimate call_windows_estimate(const struct call_windows *windows, u
 uint64_t call_windows_count(const struct call_windows *windows)
 {
     return windows->count;
+}
+
+double call_windows_longest(const struct call_windows *windows)
+{
+    return windows->is_scaled ? windows->longest_ns : 0;
 }
 
 double call_windows_covered(const struct call_windows *windows)

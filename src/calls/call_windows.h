@@ -59,3 +59,6 @@ struct call_estimate call_windows_estimate(const struct call_windows *windows, u
 /* The number of windows, and the share of time that they cover. */
 uint64_t call_windows_count(const struct call_windows *windows);
 double call_windows_covered(const struct call_windows *windows);
+
+/* The length of the longest window, ns; 0: all calls were counted. */
+double call_windows_longest(const struct call_windows *windows);

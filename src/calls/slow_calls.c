@@ -7,7 +7,8 @@
 #include "util/clock.h"
 
 enum {
-    CALLS_MAX = 10000,
+    CALLS_MAX = 10000, /* that are kept: the longest */
+    ROOM = 2 * CALLS_MAX,
     TAG_BITS = 3, /* of a term; a return address has none of them (erl_term.h 29.1.1, is_CP) */
 };
 
@@ -70,16 +71,31 @@ static void name_stack(const struct slow_calls *slow, const struct wire_slow_cal
     }
 }
 
+static int compare(const void *a, const void *b)
+{
+    const struct slow_call *x = a, *y = b;
+
+    return x->took == y->took ? (x->ended > y->ended) - (x->ended < y->ended)
+                              : (x->took < y->took) - (x->took > y->took);
+}
+
+/* Keep the longest calls. */
+static void sort(struct slow_calls *slow)
+{
+    if (slow->count)
+        qsort(slow->of, slow->count, sizeof(*slow->of), compare);
+    for (; slow->count > CALLS_MAX; slow->unlisted++)
+        free(slow->of[--slow->count].stack);
+}
+
 static void add(void *context, const struct wire_slow_call *from)
 {
     struct slow_calls *slow = context;
     uint64_t age = clock_ns(CLOCK_MONOTONIC) - from->ended;
     struct slow_call *call;
 
-    if (slow->count == CALLS_MAX) {
-        slow->unlisted++;
-        return;
-    }
+    if (slow->count == ROOM)
+        sort(slow);
     slow->of = xgrow(slow->of, &slow->room, slow->count, sizeof(*slow->of));
     call = &slow->of[slow->count++];
     *call = (struct slow_call){.ended = clock_ns(CLOCK_REALTIME) - age,
@@ -94,23 +110,14 @@ void slow_calls_read(struct slow_calls *slow)
     call_counter_each_slow(slow->counter, add, slow);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const struct slow_call *x = a, *y = b;
-
-    return x->took == y->took ? (x->ended > y->ended) - (x->ended < y->ended)
-                              : (x->took < y->took) - (x->took > y->took);
-}
-
 const struct slow_call *slow_calls_list(struct slow_calls *slow, size_t *ret_count)
 {
-    if (slow->count)
-        qsort(slow->of, slow->count, sizeof(*slow->of), compare);
+    sort(slow);
     *ret_count = slow->count;
     return slow->of;
 }
 
 uint64_t slow_calls_unlisted(const struct slow_calls *slow)
 {
-    return slow->unlisted + call_counter_unlisted(slow->counter);
+    return slow->unlisted;
 }

@@ -29,8 +29,8 @@ void slow_calls_free(struct slow_calls *slow);
  * have now. */
 void slow_calls_read(struct slow_calls *slow);
 
-/* The calls, the longest first. Borrowed until the next read. */
+/* The longest 10,000 calls, the longest first. Borrowed until the next read. */
 const struct slow_call *slow_calls_list(struct slow_calls *slow, size_t *ret_count);
 
-/* The number of slow calls that are not in the list, because there were too many. */
+/* After list(): the number of calls that were read and are not in it. */
 uint64_t slow_calls_unlisted(const struct slow_calls *slow);

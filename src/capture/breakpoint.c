@@ -32,6 +32,13 @@ static int open_event(uint64_t address, pid_t tid)
     return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+int breakpoint_none_free(struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "no hardware breakpoint is free: a CPU has 4, and debuggers and other "
+                     "profilers of this VM use the rest; end them or count fewer functions");
+}
+
 static int refused(int code, struct error *error)
 {
     if (code == EACCES || code == EPERM)
@@ -39,9 +46,7 @@ static int refused(int code, struct error *error)
     if (descriptors_ran_out(code, error))
         return -1;
     if (code == ENOSPC)
-        return error_set(error, ERROR_UNSUPPORTED,
-                         "no hardware breakpoint is free: a CPU has 4, and debuggers and other "
-                         "profilers of this VM use the rest; end them or count fewer functions");
+        return breakpoint_none_free(error);
     return error_set(error, ERROR_UNSUPPORTED,
                      "this kernel or hypervisor has no hardware breakpoints: %s", strerror(code));
 }

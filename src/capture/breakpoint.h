@@ -30,6 +30,9 @@ struct breakpoint {
  * have. */
 int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error);
 
+/* Set an error that says that no breakpoint is free. Return -1. */
+int breakpoint_none_free(struct error *error);
+
 /* Enable it in all threads, and disable it: hits count from now on, and no longer. */
 void breakpoint_start(const struct breakpoint *breakpoint);
 void breakpoint_stop(const struct breakpoint *breakpoint);

@@ -59,6 +59,8 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.weight += values[i].weight;
             sum.strangers += values[i].strangers;
             sum.replaced += values[i].replaced;
+            sum.ended += values[i].ended;
+            sum.untimed += values[i].untimed;
             sum.no_room += values[i].no_room;
             sum.unlisted += values[i].unlisted;
         }
@@ -126,6 +128,8 @@ int call_counter_set(struct call_counter *counter, uint64_t address, int program
 {
     struct armed_entry *armed = &counter->entries[counter->entry_count];
 
+    if (counter->entry_count == WIRE_CALL_AT_ONCE)
+        return breakpoint_none_free(error);
     *armed = (struct armed_entry){.breakpoint = {.address = address, .program = program},
                                   .function = function};
     counter->entry_count++;

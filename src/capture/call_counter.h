@@ -90,13 +90,10 @@ void call_counter_each(const struct call_counter *counter, enum call_map map,
  */
 
 /* From now on calls that return to this address are measured. Return 0, or -1 with an error of
- * breakpoint_set(): they are left out. */
+ * breakpoint_set(). */
 int call_counter_arm_return(struct call_counter *counter, uint64_t address, struct error *error);
 
-/* Do not measure calls that return to this address, armed or not. */
-void call_counter_leave_out(struct call_counter *counter, uint64_t address);
-
-/* The VM may have other code at this address. */
+/* Do not measure calls that return to this address any more. */
 void call_counter_forget_return(struct call_counter *counter, uint64_t address);
 
 /* Visit the calls that have not returned, as far as that was seen. Those for which the visit
@@ -116,6 +113,3 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
 typedef void (*call_counter_visit_slow)(void *context, const struct wire_slow_call *call);
 void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slow visit,
                             void *context);
-
-/* The number of slow calls that could not be listed, because there were too many at a time. */
-uint64_t call_counter_unlisted(const struct call_counter *counter);

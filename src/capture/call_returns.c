@@ -6,30 +6,19 @@
 #include <string.h>
 
 #include "capture/call_counter_internal.h"
-#include "util/alloc.h"
 #include "util/clock.h"
 
-static void know_return(const struct call_counter *counter, uint64_t address, uint64_t since)
-{
-    bpf_map_update_elem(bpf_map__fd(counter->skeleton->maps.returns), &address, &since, 0);
-}
-
+/* Calls are followed from when all threads have the breakpoint. */
 int call_counter_arm_return(struct call_counter *counter, uint64_t address, struct error *error)
 {
     int program = bpf_program__fd(counter->skeleton->progs.end_call);
+    uint64_t since;
 
-    if (call_counter_set(counter, address, program, WIRE_CALL_RETURN, error)) {
-        know_return(counter, address, WIRE_RETURN_LEFT_OUT);
+    if (call_counter_set(counter, address, program, WIRE_CALL_RETURN, error))
         return -1;
-    }
-    know_return(counter, address, clock_ns(CLOCK_MONOTONIC));
+    since = clock_ns(CLOCK_MONOTONIC);
+    bpf_map_update_elem(bpf_map__fd(counter->skeleton->maps.returns), &address, &since, 0);
     return 0;
-}
-
-void call_counter_leave_out(struct call_counter *counter, uint64_t address)
-{
-    know_return(counter, address, WIRE_RETURN_LEFT_OUT);
-    call_counter_disarm(counter, address);
 }
 
 void call_counter_forget_return(struct call_counter *counter, uint64_t address)
@@ -64,28 +53,18 @@ void call_counter_each_open(const struct call_counter *counter, call_counter_vis
 void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,
                             void *context)
 {
-    struct wire_time_row *values = xcalloc((size_t)counter->cpus, sizeof(*values));
     int map = bpf_map__fd(counter->skeleton->maps.times);
     struct wire_time_key key, next;
+    struct wire_time_row row;
     bool is_first = true;
 
     while (!bpf_map_get_next_key(map, is_first ? NULL : &key, &next)) {
-        struct wire_time_row sum = {0};
 
         is_first = false;
         key = next;
-        if (bpf_map_lookup_elem(map, &key, values))
-            continue;
-        for (int i = 0; i < counter->cpus; i++) {
-            sum.calls += values[i].calls;
-            sum.weight += values[i].weight;
-            sum.ns += values[i].ns;
-            if (sum.longest < values[i].longest)
-                sum.longest = values[i].longest;
-        }
-        visit(context, &key, &sum);
+        if (!bpf_map_lookup_elem(map, &key, &row))
+            visit(context, &key, &row);
     }
-    free(values);
 }
 
 /* ---- slow calls ---- */
@@ -118,9 +97,4 @@ void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slo
     counter->visit_slow = visit;
     counter->slow_context = context;
     ring_buffer__consume(counter->slow);
-}
-
-uint64_t call_counter_unlisted(const struct call_counter *counter)
-{
-    return call_counter_sums(counter, WIRE_CALL_RETURN).counts.unlisted;
 }

@@ -33,17 +33,16 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median CPU time of a call, ns. */
-static double call_ns(void)
+/* The median CPU time of a call of `called`, by JIT code of this process, ns. */
+static double call_ns(const void *process)
 {
-    void (*volatile function)(void) = called;
     uint64_t batches[BATCHES];
 
     for (int batch = 0; batch < BATCHES; batch++) {
         uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
         for (int i = 0; i < BATCH; i++)
-            function();
+            jit_call(called, process);
         batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     }
     qsort(batches, BATCHES, sizeof(*batches), compare);
@@ -59,7 +58,7 @@ static int refused(const char *what, uint64_t count, struct error *error)
                      CALLS, what, (unsigned long long)count);
 }
 
-static int try_entry(struct call_counter *counter, struct error *error)
+static int try_entry(struct call_counter *counter, const void *process, struct error *error)
 {
     volatile uint64_t entry = (uintptr_t)called; /* not a function for the compiler, but bytes */
     const struct wire_call_site site = site_of(entry);
@@ -67,12 +66,11 @@ static int try_entry(struct call_counter *counter, struct error *error)
 
     if (call_counter_arm(counter, entry, &site, error))
         return -1;
-    counter->hit_ns = call_ns();
+    counter->hit_ns = call_ns(process);
     call_counter_disarm(counter, entry);
     sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
     if (sums.counts.calls != CALLS || sums.missed)
         return refused("hits", sums.counts.calls, error);
-    log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
     return 0;
 }
 
@@ -123,38 +121,40 @@ static int take_own_time(struct call_counter *counter, struct error *error)
     return 0;
 }
 
-static int try_return(struct call_counter *counter, struct error *error)
+/* A call has two hits. */
+static int try_return(struct call_counter *counter, const void *process, struct error *error)
 {
     volatile uint64_t entry = (uintptr_t)called;
     const struct wire_call_site site = site_of(entry);
-    const struct layout *layout = &counter->vm->layout;
-    uint8_t *process = xcalloc(1, (size_t)layout->sizeof_process);
     uint64_t returned = jit_call(called, process);
-    int result = -1;
+    int result;
 
-    /* The end of the stack is above it, anywhere. */
-    memset(process + layout->process_hend, 0x7f, sizeof(uint64_t));
-    if (call_counter_arm(counter, entry, &site, error) == 0) {
-        result = call_counter_arm_return(counter, returned, error);
-        for (int i = 0; i < CALLS && !result; i++)
-            jit_call(called, process);
-        call_counter_forget_return(counter, returned);
-        call_counter_disarm(counter, entry);
-    }
-    free(process);
+    if (call_counter_arm(counter, entry, &site, error))
+        return -1;
+    result = call_counter_arm_return(counter, returned, error);
+    if (!result)
+        counter->hit_ns = call_ns(process) / 2;
+    call_counter_forget_return(counter, returned);
+    call_counter_disarm(counter, entry);
     return result ? -1 : take_own_time(counter, error);
 }
 
 int call_counter_try(struct call_counter *counter, bool times, struct error *error)
 {
+    const struct layout *layout = &counter->vm->layout;
+    uint8_t *process = xcalloc(1, (size_t)layout->sizeof_process);
     int result;
 
+    /* The end of its stack is above this one, anywhere. */
+    memset(process + layout->process_hend, 0x7f, sizeof(uint64_t));
     counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
     counter->tids[counter->tid_count++] = gettid();
-    result = try_entry(counter, error);
+    result = try_entry(counter, process, error);
     if (!result && times)
-        result = try_return(counter, error);
+        result = try_return(counter, process, error);
     counter->tid_count = 0;
     counter->trial_hits = call_counter_hits(counter);
+    free(process);
+    log_decision("calls", "a hit of a hardware breakpoint costs %.0f ns", counter->hit_ns);
     return result;
 }

@@ -20,6 +20,9 @@
 
 enum { TOP = 10, TOP_OF_MANY = 2, ROWS_MAX = 1000000 };
 
+/* Slow calls are listed in full if calls were followed for so many times as long. */
+enum { MUCH_LONGER = 10 };
+
 struct calls_options {
     struct target_options target; /* the VM */
     pid_t pid;                    /* of -p */
@@ -104,8 +107,9 @@ static const struct command_option option_list[] = {
      "stack of the caller. Measures latency, too.",
      set_slow, NULL},
     {"top", 't', "N",
-     "List the N callers and the N processes with the most calls of each function. The default is "
-     "10; 2 for more than 4 functions.",
+     "List the N callers and the N processes with the most calls of each function, and the N "
+     "slowest "
+     "calls. The default is 10; 2 callers and processes for more than 4 functions.",
      set_top, NULL},
     {"wait-load", 0, NULL, "Wait until the VM has loaded the modules, and count from then on.",
      option_set_true, NULL, offsetof(struct calls_options, wait_load)},
@@ -153,12 +157,13 @@ static int print_functions(const struct call_functions *functions, struct error 
 static void say_start(const struct calls_options *options, const struct call_functions *functions,
                       pid_t pid)
 {
+    size_t at_once = options->latency ? 1 : WIRE_CALL_AT_ONCE;
     struct buffer text = {0};
 
-    for (size_t i = 0; i < functions->count && functions->count <= WIRE_CALL_AT_ONCE; i++)
+    for (size_t i = 0; i < functions->count && functions->count <= at_once; i++)
         buffer_format(&text, "%s%s", i ? ", " : "", functions->of[i].symbol);
-    if (functions->count > WIRE_CALL_AT_ONCE)
-        buffer_format(&text, "%zu functions, %d at a time,", functions->count, WIRE_CALL_AT_ONCE);
+    if (functions->count > at_once)
+        buffer_format(&text, "%zu functions, %zu at a time,", functions->count, at_once);
     buffer_format(&text, " in process %d", (int)pid);
     if (options->duration > 0)
         buffer_format(&text, " for %g s", options->duration);
@@ -214,19 +219,35 @@ static void say_unreturned(const struct call_report *report)
         sum.passed += report->of[i].unreturned.passed;
         sum.ended += report->of[i].unreturned.ended;
         sum.no_room += report->of[i].unreturned.no_room;
+        sum.untimed += report->of[i].unreturned.untimed;
     }
     if (sum.passed)
-        message_say("%s calls did not return, because an exception passed them",
+        message_say("%s of the calls that were followed did not return: an exception passed them, "
+                    "or a tail call replaced them",
                     number_text(sum.passed).text);
     if (sum.ended)
-        message_say("%s calls did not return, because their process ended",
+        message_say("%s of the calls that were followed did not return: their process ended",
                     number_text(sum.ended).text);
-    if (report->unlisted)
-        message_warning("%s slow calls are not listed, because there were too many",
-                        number_text(report->unlisted).text);
     if (sum.no_room)
         message_warning("%s calls were not followed, because too many others had not returned",
                         number_text(sum.no_room).text);
+    if (sum.untimed)
+        message_warning("%s calls have no time, because there were too many callers with different "
+                        "times",
+                        number_text(sum.untimed).text);
+}
+
+/* A call can only be timed if it begins and returns while it is followed. */
+static void warn_of_slow(const struct call_report *report, const struct call_facts *facts,
+                         uint64_t slow_ns)
+{
+    if (report->unlisted)
+        message_warning("%s slow calls are not listed, because there were too many",
+                        number_text(report->unlisted).text);
+    if (facts->followed_ns > 0 && facts->followed_ns < MUCH_LONGER * (double)slow_ns)
+        message_warning("slow calls are missing: calls were followed for %.0f ms at most; one "
+                        "function with --budget 100 and few callers has all",
+                        facts->followed_ns / 1e6);
 }
 
 static size_t top_of(const struct calls_options *options, size_t functions)
@@ -237,11 +258,11 @@ static size_t top_of(const struct calls_options *options, size_t functions)
 }
 
 static void print_tables(const struct call_report *report, const struct call_facts *facts,
-                         size_t top)
+                         const struct calls_options *options)
 {
-    calls_print_table(report, facts, top);
-    if (report->slow_count)
-        calls_print_slow(report, top);
+    calls_print_table(report, facts, top_of(options, report->count));
+    if (report->lists_slow)
+        calls_print_slow(report, top_of(options, 1));
 }
 
 static int print(const struct call_watch *watch, const struct call_facts *facts,
@@ -254,10 +275,12 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
     if (options->json)
         calls_print_json(&report, facts);
     else
-        print_tables(&report, facts, top_of(options, report.count));
+        print_tables(&report, facts, options);
     result = message_end("the counts", error);
     if (!result)
         say_unreturned(&report);
+    if (!result && report.lists_slow)
+        warn_of_slow(&report, facts, options->slow_ns);
     call_report_free(&report);
     if (!result)
         say_cost(facts, options->budget);

@@ -60,6 +60,7 @@ static void put_latency(struct json *json, const struct call_times *times)
         put_ns(json, key, summary.at[i]);
     }
     put_ns(json, "longest_ns", summary.longest);
+    json_decimal(json, "seen_ns", summary.seen, 0);
     put_histogram(json, times);
     json_close(json, '}');
 }
@@ -107,9 +108,10 @@ static void put_half(struct json *json, double half)
 static void put_latency_of_all(struct json *json, const struct call_function_report *function)
 {
     put_latency(json, &function->times);
-    json_number(json, "passed_by_exceptions", function->unreturned.passed);
+    json_number(json, "not_returned", function->unreturned.passed);
     json_number(json, "process_ended", function->unreturned.ended);
     json_number(json, "not_followed", function->unreturned.no_room);
+    json_number(json, "not_timed", function->unreturned.untimed);
 }
 
 static void put_function(struct json *json, const struct call_function_report *function,
@@ -177,6 +179,8 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_decimal(&json, "cost_percent", 100 * facts->share, 2);
     json_number(&json, "windows", facts->is_scaled ? facts->windows : 0);
     json_decimal(&json, "covered_percent", 100 * facts->covered, 2);
+    if (report->has_times)
+        json_decimal(&json, "followed_ns", facts->followed_ns, 0);
     json_number(&json, "reloads", facts->reloads);
     json_decimal(&json, "blind_seconds", facts->blind_seconds, 3);
     json_bool(&json, "old_code_uncounted", facts->old_code);

@@ -22,6 +22,8 @@ static void print_titles(const struct table *table)
 {
     struct buffer titles = {0};
 
+    if (table->has_times)
+        buffer_format(&titles, " %10s", "TIMED");
     for (int i = 0; table->has_times && i < CALL_TIME_SHARES; i++)
         buffer_format(&titles, " %8u %%", call_time_shares[i]);
     if (table->has_times)
@@ -31,16 +33,16 @@ static void print_titles(const struct table *table)
     buffer_free(&titles);
 }
 
-/* A time that is unknown is longer than what was seen. */
-static void put_time(struct buffer *text, double ns, double seen)
+/* A time that is unknown, because calls were cut off, is longer than what was seen. */
+static void put_time(struct buffer *text, double ns, const struct call_time_summary *summary)
 {
     bool is_known = !isnan(ns);
     struct number_text amount =
-        number_text_amount(whole_part((is_known ? ns : seen) + 0.5), UNIT_NS);
+        number_text_amount(whole_part((is_known ? ns : summary->seen) + 0.5), UNIT_NS);
     char cell[sizeof(amount.text) + 1];
 
     snprintf(cell, sizeof(cell), "%s%s", is_known ? "" : ">", amount.text);
-    buffer_format(text, " %10s", cell);
+    buffer_format(text, " %10s", is_known || summary->is_cut ? cell : "?");
 }
 
 /* `times` NULL or without calls: nothing is known. */
@@ -49,14 +51,16 @@ static void put_times(struct buffer *text, const struct call_times *times)
     struct call_time_summary summary;
 
     if (!times || !times->count) {
+        buffer_format(text, " %10s", times ? "0" : "");
         for (int i = 0; i <= CALL_TIME_SHARES; i++)
             buffer_format(text, " %10s", times ? "?" : "");
         return;
     }
     summary = call_times_summary(times);
+    buffer_format(text, " %10s", number_text(times->returned).text);
     for (int i = 0; i < CALL_TIME_SHARES; i++)
-        put_time(text, summary.at[i], summary.seen);
-    put_time(text, summary.longest, summary.seen);
+        put_time(text, summary.at[i], &summary);
+    put_time(text, summary.longest, &summary);
 }
 
 /* What a row shows, besides whose it is. */

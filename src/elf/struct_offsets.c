@@ -226,7 +226,7 @@ static bool find_member(struct types *types, Dwarf_Die *structure, const char *n
             *found_at += offset;
             return true;
         }
-        if (!member_name && peel(types, &type, &inner) &&
+        if (!dwarf_hasattr(&member, DW_AT_name) && peel(types, &type, &inner) &&
             find_member(types, &inner, name, length, depth + 1, found, found_at)) {
             *found_at += offset;
             return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The rights that this process keeps, step by step. Rights only shrink. Each function applies to
- * the calling thread and those that it starts later.
+ * the calling thread and those that it starts later; filters of system calls apply to all threads.
  */
 #pragma once
 

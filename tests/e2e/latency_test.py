@@ -18,6 +18,7 @@ from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 NEEDS = "own nodes"
 MS = 1000000
+PAUSE = "pause"
 
 
 @contextmanager
@@ -38,7 +39,8 @@ def measuring(node, function, *arguments):
             raise AssertionError(f"exit code {process.returncode}: {said}")
         counted = json.loads(out)
         validator(schema("calls")).validate(counted)
-        measured.update(counted["functions"][0], said=said, windows=counted["windows"],
+        measured.update(counted["functions"][0], functions=counted["functions"], said=said,
+                        windows=counted["windows"],
                         own=counted["own_ns"], slow=counted.get("slow_calls"))
     finally:
         process.kill()
@@ -62,18 +64,21 @@ class Latency:
         with measuring(self.node, f"latencies:{function}", "--budget", budget,
                        *arguments) as measured:
             for work in works:
-                report = self.node.tell(work)
+                if work == PAUSE:
+                    time.sleep(0.2)  # the callers are found
+                else:
+                    report = self.node.tell(work)
         measured["node"] = report
         return measured
 
     def test_calls_that_migrate_between_schedulers(self):
         """The median is the node's, and all calls that were followed are matched."""
-        found = self.measure("slept/1", "once", "sleeps")
+        found = self.measure("slept/1", "once", PAUSE, "sleeps")
         latency = found["latency"]
         self.assertEqual(found["calls"], 1001)
-        self.assertGreaterEqual(latency["returned"], 1000)
-        self.assertEqual(latency["open"] + found["passed_by_exceptions"] + found["process_ended"]
-                         + found["not_followed"], 0)
+        self.assertEqual(latency["returned"], 1000)  # the first one tells where calls return to
+        self.assertEqual(latency["open"] + found["not_returned"] + found["process_ended"]
+                         + found["not_followed"] + found["not_timed"], 0)
         self.assertAlmostEqual(latency["p50_ns"] / found["node"]["median_ns"], 1, delta=0.01)
         self.assertGreater(latency["p50_ns"], 10 * MS)
         self.assertLessEqual(latency["p50_ns"], latency["p90_ns"])
@@ -85,7 +90,7 @@ class Latency:
         """Each call of a recursion ends by itself: an outer one takes as long as the inner ones."""
         found = self.measure("deep/1", "recurses", "recurses")
         self.assertEqual(found["calls"], 200)
-        self.assertGreaterEqual(found["latency"]["returned"], 190)
+        self.assertGreaterEqual(found["latency"]["returned"], 130)
         inner, outer = sorted((c["latency"] for c in found["callers"]), key=lambda l: -l["returned"])
         self.assertGreaterEqual(inner["returned"], 4 * outer["returned"] - 4)
         self.assertGreater(outer["p50_ns"], 5 * MS)
@@ -98,22 +103,22 @@ class Latency:
         self.assertGreaterEqual(found["latency"]["returned"], 38)
         self.assertLessEqual(found["latency"]["returned"], 40)
         self.assertGreater(found["latency"]["p50_ns"], 50 * MS)
-        self.assertEqual(found["passed_by_exceptions"], 0)
+        self.assertEqual(found["not_returned"], 0)
 
     def test_exceptions(self):
         """A call that an exception has passed has no time."""
         found = self.measure("thrown/1", "throws", "throws")
         self.assertEqual(found["calls"], 80)
         self.assertIn(found["latency"]["returned"], range(30, 41))
-        self.assertIn(found["passed_by_exceptions"], range(30, 41))
-        self.assertIn("calls did not return, because an exception passed them", found["said"])
+        self.assertIn(found["not_returned"], range(30, 41))
+        self.assertIn("did not return: an exception passed them", found["said"])
 
     def test_processes_that_end(self):
-        found = self.measure("exited/1", "exits", "exits")
+        found = self.measure("exited/1", "exits", PAUSE, "exits")
         self.assertEqual(found["calls"], 40)
         self.assertIn(found["process_ended"], range(10, 21))
         self.assertGreaterEqual(found["latency"]["returned"], 10)
-        self.assertIn("calls did not return, because their process ended", found["said"])
+        self.assertIn("did not return: their process ended", found["said"])
 
     def test_more_callers_than_breakpoints(self):
         """Callers are followed in turn. Each has its own times."""
@@ -148,23 +153,55 @@ class Latency:
             self.assertIn("thrown_by(false)", lines[call["stack"][1]["line"] - 1])
         found = self.measure("thrown/1", "throws", arguments=("--slow", "10s"))
         self.assertEqual(found["slow"], [])
+        self.assertNotIn("slow calls are missing", found["said"])
+
+    def test_slow_calls_that_are_longer_than_windows(self):
+        """They can't be seen, which is said."""
+        found = self.measure("looped/1", "loops", "loops", budget=1, arguments=("--slow", "50ms"))
+        self.assertGreater(found["windows"], 0)
+        self.assertIn("slow calls are missing: calls were followed for", found["said"])
+
+    def test_a_loop_whose_first_rounds_were_not_followed(self):
+        """A call that was not followed adds nothing to the next one, which has its place."""
+        found = self.measure("looped/1", "short", PAUSE, "short", "short")
+        self.assertEqual(found["calls"], 3 * 4)
+        self.assertEqual(found["latency"]["returned"], 2)
+        self.assertLess(found["latency"]["longest_ns"], 150 * MS)  # the pause takes 200
+
+    def test_functions_in_turn(self):
+        """Several functions are measured one at a time, also with more callers than breakpoints and
+        two versions of code."""
+        self.node.tell("reload")
+        with measuring(self.node, "latencies:slept/1", "--budget", 100, "latencies:spread/1",
+                       "latencies:looped/1") as measured:
+            for _ in range(4):
+                self.node.tell("many")
+        self.assertGreater(measured["windows"], 5)
+        by_name = {function["function"]: function for function in measured["functions"]}
+        self.assertEqual(len(by_name), 3)
+        for name, calls in (("latencies:slept/1", 720), ("latencies:spread/1", 720)):
+            function = by_name[name]
+            self.assertLess(abs(function["calls"] - calls), 4 * max(function["half"] or calls, 20))
+            self.assertGreater(function["latency"]["returned"], 10)
+            self.assertGreater(function["latency"]["p50_ns"], MS)
+            self.assertLess(function["latency"]["p50_ns"], 10 * MS)
 
     def test_quick_calls(self):
         """What breakpoints add to a call is subtracted."""
-        found = self.measure("quick/1", "quick", "once", "quick")
+        found = self.measure("quick/1", "quick", PAUSE, "quick")
         self.assertEqual(found["calls"], 2000)
         self.assertGreaterEqual(found["latency"]["returned"], 1000)
         self.assertLess(found["latency"]["p50_ns"], found["own"] / 2)
         self.assertIn("to each call, which is subtracted from its time", found["said"])
 
     def test_calls_that_have_not_returned(self):
-        """Their times are unknown. (Of the first one it is unknown that it has not returned.)"""
-        found = self.measure("slept/1", "endless", "once", "once", "endless")
+        """Their times are unknown. (The first one was not followed.)"""
+        found = self.measure("slept/1", "endless", "once", PAUSE, "once", "endless")
         open_ones = [c["latency"] for c in found["callers"] if c["latency"]["open"]]
         self.assertEqual([(latency["open"], latency["returned"]) for latency in open_ones], [(1, 0)])
         self.assertIsNone(open_ones[0]["p50_ns"])
         self.assertIsNone(open_ones[0]["longest_ns"])
-        self.assertGreater(found["latency"]["returned"], 0)
+        self.assertEqual(found["latency"]["returned"], 1)
 
     def test_windows(self):
         """Under a budget that the hits exceed, the median is that of all calls."""

@@ -5,10 +5,12 @@
 %%      sleeps     1,000 calls of slept/1, in 10 processes that any scheduler continues
 %%      recurses   20 calls of deep/1, which calls itself 4 times and sleeps at the end
 %%      loops      20 calls of looped/1, which jumps to itself 50 times and sleeps each time
+%%      short      a call of looped/1 that jumps to itself 3 times
 %%      throws     40 calls of thrown/1, half of which are passed by an exception
 %%      exits      10 processes that end in exited/1, and 10 calls that return
 %%      many       calls of spread/1 from six lines, which take 1 to 6 ms
 %%      quick      1,000 calls of quick/1, which does nothing
+%%      reload     loads this module again, so that the VM has two versions
 %%      endless    a call of slept/1 that does not return
 %%
 %% The report has the number of finished requests, and the median time of the calls of `sleeps` as the
@@ -33,10 +35,12 @@ serve(Median, Done) ->
         sleeps -> counters:put(Median, 1, median(in_processes(fun() -> sleeps(100) end)));
         recurses -> repeat(20, fun() -> 5 = deep(4) end);
         loops -> repeat(20, fun() -> done = looped(50) end);
+        short -> done = looped(3);
         throws -> repeat(20, fun() -> {caught, returned} = throws() end);
         exits -> in_processes(fun() -> exits() end);
         many -> repeat(30, fun() -> many() end);
         quick -> repeat(1000, fun() -> 2 = quick(1) end);
+        reload -> {module, ?MODULE} = code:load_file(?MODULE);
         endless -> spawn(fun() -> slept(infinity), ok end)
     end,
     counters:add(Done, 1, 1),

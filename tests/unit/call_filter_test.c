@@ -212,6 +212,9 @@ static const char *power_is_gone(void)
         return "module";
     if (!refused(syscall(SYS_io_uring_setup, 1, NULL)))
         return "io_uring";
+    if (!refused(syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, NULL)) ||
+        !refused(syscall(SYS_clone3, NULL, 0)))
+        return "clone";
     if (!refused(unshare(CLONE_NEWNS)) || !refused(unshare(CLONE_FILES | CLONE_NEWUSER)))
         return "unshare";
 #ifdef __x86_64__
@@ -225,6 +228,7 @@ static const char *power_is_gone(void)
 static const char *recording_works(void)
 {
     char byte = 1, copy = 0;
+    int pair[2];
     struct iovec from = {&byte, 1}, to = {&copy, 1};
     const char *problem = files_work();
 
@@ -234,6 +238,10 @@ static const char *recording_works(void)
         return "process_vm_readv";
     if (!refused(socket(AF_UNIX, SOCK_STREAM, 0)) || !refused(socket(AF_INET, SOCK_STREAM, 0)))
         return "socket";
+    if (!refused(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair)) ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return "socketpair";
     return call_filter_files_only() ? "the second filter" : others_do_not();
 }
 

@@ -136,18 +136,21 @@ static struct prof_row row_of(const struct prof *prof, const struct prof_event *
     };
 }
 
-/* Set the calls of a row. A process whose calls were counted and that has none has 0. */
+/* Set the calls of a row. A process whose calls were counted and that has none has 0, but windows
+ * can have missed some. */
 static void find_calls(const struct prof *prof, struct prof_row *row)
 {
+    const struct row_sum none = {0};
     event_id id = prof_events_of_function(&prof->events, row->function);
     const struct prof_event *event = &prof->events.of[id];
     uint32_t sum = id ? intern_find(&prof->calls.keys, &(struct sum_key){row->process, id}) : 0;
+    const struct row_sum *calls = sum ? &prof->calls.rows.of[sum] : &none;
 
     row->has_calls = id;
-    if (!sum)
+    if (!id)
         return;
-    row->calls = prof->calls.rows.of[sum].value;
-    row->calls_half = row_interval_half(&prof->calls.rows.of[sum], &event->whole, &event->cover);
+    row->calls = calls->value;
+    row->calls_half = row_interval_half(calls, &event->whole, &event->cover);
 }
 
 static struct prof_row *rows_of_own(const struct prof *prof, size_t *ret_count)

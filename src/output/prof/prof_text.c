@@ -213,8 +213,7 @@ void prof_text_write(FILE *file, const struct prof_tables *tables)
             add_row(&grid, tables, table, &table->rows[row]);
         if (table->rest.value)
             add_sum(&grid, tables, table, rest.data, table->rest.value, 0, table->rest.samples);
-        add_sum(&grid, tables, table, "", table->own, isnan(table->own_half) ? 0 : table->own_half,
-                table->samples);
+        add_sum(&grid, tables, table, "", table->own, table->own_half, table->samples);
         prof_grid_write(&grid, file);
         buffer_free(&rest);
     }
