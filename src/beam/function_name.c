@@ -2,7 +2,6 @@
 #include "beam/function_name.h"
 
 #include <ctype.h>
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,9 +104,32 @@ int function_name_parse(const char *text, struct function_name *name, struct err
     return 0;
 }
 
+bool function_name_fits(const char *pattern, const char *text)
+{
+    const char *star = NULL, *rest = NULL; /* the last star, and what it has not taken yet */
+
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++;
+            rest = text;
+        } else if (*pattern == *text) {
+            pattern++;
+            text++;
+        } else if (star) {
+            pattern = star + 1;
+            text = ++rest;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
 static bool fits(const char *wanted, bool is_pattern, const char *text)
 {
-    return is_pattern ? !fnmatch(wanted, text, FNM_NOESCAPE) : !strcmp(wanted, text);
+    return is_pattern ? function_name_fits(wanted, text) : !strcmp(wanted, text);
 }
 
 static bool fits_module(const struct function_name *name, const char *module)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calls/call_functions.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +72,7 @@ static bool matches(const struct function_search *search, const char *symbol)
     if (size >= sizeof(text))
         return false;
     copy_function(symbol, search->prefix, text);
-    return !fnmatch(search->name->function, text, FNM_NOESCAPE);
+    return function_name_fits(search->name->function, text);
 }
 
 static bool look_at(void *context, const struct code_place *place)
@@ -245,7 +244,7 @@ static void list_module(void *context, const char *module)
 {
     struct module_list *list = context;
 
-    if (fnmatch(list->name->module, module, FNM_NOESCAPE))
+    if (!function_name_fits(list->name->module, module))
         return;
     list->of = xgrow(list->of, &list->room, list->count, sizeof(*list->of));
     list->of[list->count++] = xstrdup(module);

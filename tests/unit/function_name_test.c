@@ -69,6 +69,28 @@ static void is_pattern(const char *text, bool of_module, bool of_function, uint3
 }
 
 /* Atoms in quotes are no patterns. */
+/* Only `*` is special. It takes as much as the rest of the pattern needs. */
+static void test_stars(void **state)
+{
+    static const struct {
+        const char *pattern, *text;
+        bool fits;
+    } cases[] = {
+        {"*", "", true},          {"*", "map", true},
+        {"ma*", "map", true},     {"ma*", "fold", false},
+        {"*a*b*", "xabab", true}, {"*ab", "abab", true},
+        {"*ab", "aba", false},    {"a*a", "a", false},
+        {"**", "a", true},        {"*?", "empty?", true},
+        {"*?", "empty", false},   {"[a]*", "a", false},
+        {"[a]*", "[a]b", true},   {"", "", true},
+        {"", "a", false},         {"a*a*a*a", "aaaab", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(function_name_fits(cases[i].pattern, cases[i].text), cases[i].fits);
+}
+
 static void test_patterns(void **state)
 {
     (void)state;
@@ -142,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_names_of_erlang),
         cmocka_unit_test(test_names_of_elixir),
         cmocka_unit_test(test_names_of_funs),
+        cmocka_unit_test(test_stars),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_names_match_what_frames_show),
         cmocka_unit_test(test_names_match_in_both_notations),
