@@ -94,7 +94,7 @@ static void test_product_limit(void **state)
     summary = call_times_summary(&times);
     assert_float_equal(summary.mean, 1 / 5.0 + 3 * 4 / 15.0 + 4 * 4 / 15.0 + 5 * 4 / 15.0, 1e-6);
     assert_float_equal(summary.at[0], 4, 0.01);
-    assert_true(isnan(summary.at[1])); /* of 4 calls, 90 % can't be told from all */
+    assert_true(isnan(summary.at[1])); /* 90 % of 4 calls are all of them */
     assert_false(summary.is_cut);
     call_times_free(&times);
 }
