@@ -16,7 +16,8 @@ enum {
     LOOK_LAST_NS = 50000000, /* the time doubles until then */
     STOP_AGE_NS = 1000000000,
     SWEEP_NS = 1000000000, /* between looks for calls that can't return any more */
-    LOOK_COST = 100,       /* looks may take a hundredth of the time */
+    LOOK_COST = 100, /* looks may take a hundredth of a CPU's time, but the time between them is */
+    LOOK_MOST_NS = 2000000000, /* at most this */
     TURN_NS = 500000000,
 };
 
@@ -282,21 +283,23 @@ static void sweep(struct call_followed *followed, uint64_t now)
     followed->next_sweep = now + SWEEP_NS;
 }
 
-/* The time to the next look, after one without a new caller. */
-static uint64_t next_pause(const struct call_followed *followed, uint64_t took)
+/* The time to the next look, after one without a new caller. `cpu` is the CPU time of the look. */
+static uint64_t next_pause(const struct call_followed *followed, uint64_t cpu)
 {
     uint64_t pause = followed->armed_count ? 2 * followed->look_ns : LOOK_FIRST_NS;
 
     if (pause > LOOK_LAST_NS)
         pause = LOOK_LAST_NS;
-    return pause > LOOK_COST * took ? pause : LOOK_COST * took;
+    if (pause < LOOK_COST * cpu)
+        pause = LOOK_COST * cpu;
+    return pause < LOOK_MOST_NS ? pause : LOOK_MOST_NS;
 }
 
 int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t now,
                        uint64_t *ret_next, struct error *error)
 {
     struct looking looking = {.followed = followed, .code = code};
-    uint64_t took;
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int result;
 
     *ret_next = followed->next_look;
@@ -306,9 +309,9 @@ int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t n
     begin_turn(followed, &looking.callers, now);
     result = choose(followed, &looking.callers, error);
     sweep(followed, now);
-    took = clock_ns(CLOCK_MONOTONIC) - now;
+    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
     followed->look_ns =
-        looking.callers.count > followed->known ? LOOK_FIRST_NS : next_pause(followed, took);
+        looking.callers.count > followed->known ? LOOK_FIRST_NS : next_pause(followed, cpu);
     followed->known = looking.callers.count;
     free(looking.callers.of);
     *ret_next = followed->next_look = now + followed->look_ns;
