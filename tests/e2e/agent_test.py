@@ -234,8 +234,9 @@ class Agent(beamflame.Profilers, unittest.TestCase):
             self.wait_for(lambda: len(self.recordings()) >= count + 2)
             said = self.end(agent)
         self.assertNotIn("warning", said)
-        for path in self.recordings():
-            self.assertEqual(beamflame.run("report", path, "-q", "-o", self.out / "x.json").returncode, 0)
+        for path in self.recordings():  # the last one may have ended as soon as it began
+            done = beamflame.run("report", path, "-q", "-o", self.out / "x.json")
+            self.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES), done.stderr)
 
     def test_spool_keeps_its_age_and_names_what_a_service_never_got(self):
         """A service that is away costs no more disk than the spool may take."""
