@@ -11,8 +11,8 @@ import beamflame
 from beamflame import DONE, FAILED, USAGE, run
 
 NEEDS = "own nodes"
-COMMANDS = ("record", "report", "prof", "diff", "dump", "ps", "probes", "doctor", "agent", "help",
-            "completion")
+COMMANDS = ("record", "report", "prof", "diff", "dump", "ps", "calls", "probes", "doctor", "agent",
+            "help", "completion")
 FOLDED = "a;b 2\na;c 1\n"
 COMPLETE = """
 source "$1"; shift
