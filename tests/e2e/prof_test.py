@@ -92,7 +92,7 @@ class Time:
             row = tables(self.path, *arguments)["tables"][0]["functions"][0]
             self.assertEqual((row["function"], row["calls_half"]), (BIF, 0))
             # Samples stand for whole numbers of calls.
-            self.assertAlmostEqual(row["calls"], count["sum"], delta=1)
+            self.assertAlmostEqual(row["calls"], count["sum"], delta=1 + 1e-5 * count["sum"])
         for table in tables(self.path, "--type", "count", "--per", "process")["tables"]:
             if "processes" not in table:
                 self.assertEqual(table["sum"], self.samples.calls[table["pid"]])
@@ -129,6 +129,9 @@ class Time:
             [(row["function"], row["own"], row["samples"]) for row in functions])
 
 
+ROUNDS = 4  # of the load: an interval follows from how quarters of a second differ
+
+
 @nodes.each_release
 class Memory:
     release = None
@@ -140,16 +143,17 @@ class Memory:
         path = beamflame.folder(self.addCleanup) / "x.bfr"
         with nodes.Node(self.release, "memory") as node:
             with beamflame.recording("-p", node.pid, "-e", "alloc", "--budget", 100, "-o", path):
-                node.tell("allocate")
+                for _ in range(ROUNDS):
+                    node.tell("allocate")
         rows = {row["function"]: row
                 for row in tables(path, "--type", "memory")["tables"][0]["functions"]}
         held = 0
         for function, words in (("list/1", 60e6), ("make_tuple/1", 30e6), ("next/1", 10e6)):
             row = rows[f"memory:{function}"]
             self.assertGreater(row["own_half"], 0)
-            self.assertLess(row["own_half"], 0.3 * row["own"])
-            self.assertLess(abs(row["own"] - words), 2 * row["own_half"], row)
-            held += abs(row["own"] - words) < row["own_half"]
+            self.assertLess(row["own_half"], 0.5 * row["own"])
+            self.assertLess(abs(row["own"] - ROUNDS * words), 2 * row["own_half"], row)
+            held += abs(row["own"] - ROUNDS * words) < row["own_half"]
         self.assertGreaterEqual(held, 2, rows)
 
 
