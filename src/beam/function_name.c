@@ -143,7 +143,7 @@ static bool fits_module(const struct function_name *name, const char *module)
 
 bool function_name_matches(const struct function_name *name, const char *symbol)
 {
-    struct function_name function;
+    struct function_name function = {0};
 
     return parse(symbol, &function) &&
            (name->arity == FUNCTION_NAME_ANY_ARITY || name->arity == function.arity) &&
