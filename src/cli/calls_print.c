@@ -64,13 +64,13 @@ static void put_times(struct buffer *text, const struct call_times *times)
 }
 
 /* What a row shows, besides whose it is. */
-struct cells {
+struct call_cells {
     uint64_t calls;
     uint64_t seen;                  /* calls that were counted */
     const struct call_times *times; /* NULL: such a row has none */
 };
 
-static void print_row(const struct table *table, struct cells cells, const char *format,
+static void print_row(const struct table *table, struct call_cells cells, const char *format,
                       const char *a, const char *b)
 {
     struct buffer row = {0};
@@ -93,14 +93,14 @@ static void print_caller(const struct table *table, const struct counted_row *ro
     if (row->who.line)
         buffer_format(&place, ", %s:%u", row->who.more, row->who.line);
     buffer_byte(&place, '\0');
-    print_row(table, (struct cells){row->calls, row->seen, &row->times}, "  called by %s%s",
+    print_row(table, (struct call_cells){row->calls, row->seen, &row->times}, "  called by %s%s",
               row->who.name, place.data);
     buffer_free(&place);
 }
 
 static void print_process(const struct table *table, const struct counted_row *row)
 {
-    print_row(table, (struct cells){row->calls, row->seen, NULL},
+    print_row(table, (struct call_cells){row->calls, row->seen, NULL},
               row->who.more[0] ? "  in %s %s" : "  in %s%s", row->who.name, row->who.more);
 }
 
@@ -108,7 +108,7 @@ static void print_process(const struct table *table, const struct counted_row *r
 static void print_rest(const struct table *table, const struct counted_rows *rows,
                        const char *format)
 {
-    struct cells cells = {0};
+    struct call_cells cells = {0};
 
     for (size_t i = table->top; i < rows->count; i++) {
         cells.calls += rows->of[i].calls;
@@ -126,7 +126,7 @@ static void print_rows(const struct table *table, const struct counted_rows *row
         print(table, &rows->of[i]);
     print_rest(table, rows, format_of_rest);
     if (rows->lost)
-        print_row(table, (struct cells){rows->lost, rows->lost, NULL}, format_of_lost, "", "");
+        print_row(table, (struct call_cells){rows->lost, rows->lost, NULL}, format_of_lost, "", "");
 }
 
 static void print_function(const struct table *table, const struct call_function_report *function)
@@ -138,7 +138,7 @@ static void print_function(const struct table *table, const struct call_function
     if (estimate.half.text[0])
         buffer_format(&half, "  %s", estimate.half.text);
     buffer_byte(&half, '\0');
-    print_row(table, (struct cells){function->calls, function->seen, &function->times}, "%s%s",
+    print_row(table, (struct call_cells){function->calls, function->seen, &function->times}, "%s%s",
               function->symbol, half.data);
     buffer_free(&half);
 }
@@ -146,7 +146,7 @@ static void print_function(const struct table *table, const struct call_function
 static void print_uncalled(const struct table *table, const struct call_report *report,
                            size_t called)
 {
-    const struct cells none = {0};
+    const struct call_cells none = {0};
 
     if (report->count - called > 1)
         print_row(table, none, "%s functions%s", number_text(report->count - called).text, "");
