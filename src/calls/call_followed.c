@@ -8,16 +8,15 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/intern.h"
-#include "util/log.h"
 #include "util/random.h"
 
 enum {
-    LOOK_FIRST_NS = 2000000, /* between looks until there is a caller, and after a new one */
-    LOOK_LAST_NS = 50000000, /* the time doubles until then */
-    STOP_AGE_NS = 1000000000,
-    SWEEP_NS = 1000000000, /* between looks for calls that can't return any more */
-    LOOK_COST = 100, /* looks may take a hundredth of a CPU's time, but the time between them is */
-    LOOK_MOST_NS = 2000000000, /* at most this */
+    LOOK_FIRST_NS = 2000000,   /* between looks until there is a caller, and after a new one */
+    LOOK_LAST_NS = 50000000,   /* the time doubles until then */
+    STOP_AGE_NS = 1000000000,  /* Process.stop is never older */
+    SWEEP_NS = 1000000000,     /* between looks for calls that can't return any more */
+    LOOK_COST = 100,           /* looks may take a hundredth of a CPU, */
+    LOOK_MOST_NS = 2000000000, /* but the time between two is never longer than this */
     TURN_NS = 500000000,
 };
 
@@ -87,8 +86,7 @@ static struct call_times *times_of(struct call_followed *followed, const struct 
 struct closing {
     struct call_followed *followed;
     uint64_t now;
-    uint64_t caller; /* 0: of all callers */
-    bool only_dead;  /* leave those that can return */
+    bool only_dead; /* leave those that can return */
 };
 
 static bool is_alive(const struct call_followed *followed, const struct wire_call_frame *frame,
@@ -123,8 +121,6 @@ static bool close_call(void *context, const struct wire_call_frame *frame,
     const struct wire_call_key key = {
         .function = call->function, .code = call->code, .who = call->caller};
 
-    if (closing->caller && closing->caller != call->caller)
-        return false;
     if (call->function >= WIRE_CALL_FUNCTIONS || closing->now < call->began)
         return !closing->only_dead;
     if (!is_alive(followed, frame, call))
@@ -141,8 +137,7 @@ static bool close_call(void *context, const struct wire_call_frame *frame,
 
 void call_followed_close(struct call_followed *followed, uint64_t now)
 {
-    call_counter_each_open(followed->counter, close_call,
-                           &(struct closing){followed, now, 0, false});
+    call_counter_each_open(followed->counter, close_call, &(struct closing){followed, now, false});
 }
 
 static void add_returned(void *context, const struct wire_time_key *key,
@@ -221,18 +216,15 @@ static void see_caller(void *context, const struct wire_call_key *key,
         add_address(&looking->callers, key->who);
 }
 
-/* Stop to follow the calls of a caller. */
-static void leave_out(struct call_followed *followed, size_t i, uint64_t now)
+/* Stop following calls. Calls that have not returned are open ones. */
+static void disarm(struct call_followed *followed, uint64_t now)
 {
-    uint64_t address = followed->armed[i];
-
-    call_counter_forget_return(followed->counter, address);
-    call_counter_each_open(followed->counter, close_call,
-                           &(struct closing){followed, now, address, false});
-    followed->armed[i] = followed->armed[--followed->armed_count];
+    while (followed->armed_count)
+        call_counter_forget_return(followed->counter, followed->armed[--followed->armed_count]);
+    call_followed_close(followed, now);
 }
 
-/* Other programs may use some of the breakpoints, for a while. */
+/* Follow a caller, unless other programs use the remaining breakpoints now. */
 static int arm(struct call_followed *followed, uint64_t address, struct error *error)
 {
     if (call_counter_arm_return(followed->counter, address, error) == 0) {
@@ -268,8 +260,7 @@ static void begin_turn(struct call_followed *followed, const struct callers *cal
         return;
     followed->has_turns = true;
     followed->next_turn = now + TURN_NS;
-    while (followed->armed_count)
-        leave_out(followed, followed->armed_count - 1, now);
+    disarm(followed, now);
     followed->free = followed->breakpoints;
 }
 
@@ -278,8 +269,7 @@ static void sweep(struct call_followed *followed, uint64_t now)
 {
     if (now < followed->next_sweep)
         return;
-    call_counter_each_open(followed->counter, close_call,
-                           &(struct closing){followed, now, 0, true});
+    call_counter_each_open(followed->counter, close_call, &(struct closing){followed, now, true});
     followed->next_sweep = now + SWEEP_NS;
 }
 
@@ -320,19 +310,12 @@ int call_followed_look(struct call_followed *followed, uint32_t code, uint64_t n
 
 /* ---- changes ---- */
 
-static void forget_callers(struct call_followed *followed)
-{
-    for (size_t i = 0; i < followed->armed_count; i++)
-        call_counter_forget_return(followed->counter, followed->armed[i]);
-    followed->armed_count = followed->known = 0;
-    followed->look_ns = LOOK_FIRST_NS;
-    followed->next_look = followed->next_turn = 0;
-}
-
 void call_followed_stop(struct call_followed *followed, uint64_t now)
 {
-    call_followed_close(followed, now);
-    forget_callers(followed);
+    disarm(followed, now);
+    followed->known = 0;
+    followed->look_ns = LOOK_FIRST_NS;
+    followed->next_look = followed->next_turn = 0;
 }
 
 void call_followed_function(struct call_followed *followed, uint32_t function, size_t breakpoints)

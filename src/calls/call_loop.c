@@ -21,7 +21,7 @@ static bool jumps_to(struct decoder *decoder, struct code_bytes code, uint64_t e
     return false;
 }
 
-/* The code of a function is the place behind its header, which has the entry. */
+/* A function's header contains its entry. The function's code follows the header. */
 static bool find_body(struct code *code, uint64_t entry, struct code_place *body)
 {
     struct code_place header;

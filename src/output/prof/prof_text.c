@@ -95,7 +95,7 @@ static void write_head(FILE *file, const struct prof_tables *tables, bool has_ha
         fputs("not counted\n", file);
 }
 
-/* Write the line above the table of a process. `has_name`: as well as its pid. */
+/* Write the line above the table of a process: its pid and, with `has_name`, its name. */
 static void write_title(FILE *file, const struct prof_tables *tables,
                         const struct prof_table *table, bool has_name)
 {
