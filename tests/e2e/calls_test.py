@@ -5,17 +5,12 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 import unittest
-from contextlib import contextmanager
-from pathlib import Path
 
 import beamflame
 import nodes
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
-from schemas import schema, validator  # pylint: disable=wrong-import-position
+from call_counts import counting
 
 NEEDS = "own nodes"
 EACH = 25000
@@ -23,28 +18,6 @@ FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
              "counted:'-called/1-fun-0-'/2")
 RATED = ("callrate:often/1", "callrate:rare/1")
 SYS_PERF_EVENT_OPEN = 298
-
-
-@contextmanager
-def counting(node, *arguments):
-    """Count while the block runs; yield a dictionary that has the counts afterwards."""
-    process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--json", *arguments,
-                              stdin=subprocess.DEVNULL)
-    counted = {}
-    try:
-        said = process.stderr.readline()
-        if "counting" not in said:
-            raise AssertionError(f"{said}{process.stderr.read()}")
-        yield counted
-        process.send_signal(signal.SIGINT)
-        out, said = process.communicate(timeout=120)
-        if process.returncode != beamflame.DONE:
-            raise AssertionError(f"exit code {process.returncode}: {said}")
-        counted.update(json.loads(out))
-        validator(schema("calls")).validate(counted)
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def calls(counted):

@@ -1,50 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame calls --latency`: calls take as long as the node says, on each release, however they
 begin and end."""
-import json
-import signal
-import subprocess
-import sys
 import time
 import unittest
-from contextlib import contextmanager
-from pathlib import Path
 
 import beamflame
 import nodes
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
-from schemas import schema, validator  # pylint: disable=wrong-import-position
+from call_counts import counting
 
 NEEDS = "own nodes"
 MS = 1000000
 PAUSE = "pause"
-
-
-@contextmanager
-def measuring(node, function, *arguments):
-    """Measure while the block runs; yield a dictionary that has the function's row afterwards, and
-    what was said."""
-    process = beamflame.start("calls", "-p", node.pid, "--json", "--latency", *arguments, function,
-                              stdin=subprocess.DEVNULL)
-    measured = {}
-    try:
-        said = process.stderr.readline()
-        if "counting" not in said:
-            raise AssertionError(f"{said}{process.stderr.read()}")
-        yield measured
-        process.send_signal(signal.SIGINT)
-        out, said = process.communicate(timeout=120)
-        if process.returncode != beamflame.DONE:
-            raise AssertionError(f"exit code {process.returncode}: {said}")
-        counted = json.loads(out)
-        validator(schema("calls")).validate(counted)
-        measured.update(counted["functions"][0], functions=counted["functions"], said=said,
-                        windows=counted["windows"],
-                        own=counted["own_ns"], slow=counted.get("slow_calls"))
-    finally:
-        process.kill()
-        process.communicate()
 
 
 @nodes.each_release
@@ -61,15 +27,14 @@ class Latency:
             cls.node.tell(work)  # the VM loads what they need
 
     def measure(self, function, *works, budget=100, arguments=()):
-        with measuring(self.node, f"latencies:{function}", "--budget", budget,
-                       *arguments) as measured:
+        with counting(self.node, "--latency", f"latencies:{function}", "--budget", budget,
+                      *arguments) as counted:
             for work in works:
                 if work == PAUSE:
                     time.sleep(0.2)  # the callers are found
                 else:
                     report = self.node.tell(work)
-        measured["node"] = report
-        return measured
+        return {**counted, **counted["functions"][0], "node": report}
 
     def test_calls_that_migrate_between_schedulers(self):
         """The median is the node's, and all calls that were followed are matched."""
@@ -140,7 +105,7 @@ class Latency:
         lines = (nodes.LOADS / "latencies.erl").read_text("utf-8").splitlines()
         began = time.time()
         found = self.measure("thrown/1", "throws", "throws", arguments=("--slow", "1ms"))
-        slow = found["slow"]
+        slow = found["slow_calls"]
         self.assertEqual(len(slow), found["latency"]["returned"])
         self.assertEqual(slow[0]["took_ns"], found["latency"]["longest_ns"])
         self.assertEqual(slow, sorted(slow, key=lambda call: -call["took_ns"]))
@@ -152,7 +117,7 @@ class Latency:
                              ["latencies:thrown_by/1", "latencies:throws/0"])
             self.assertIn("thrown_by(false)", lines[call["stack"][1]["line"] - 1])
         found = self.measure("thrown/1", "throws", arguments=("--slow", "10s"))
-        self.assertEqual(found["slow"], [])
+        self.assertEqual(found["slow_calls"], [])
         self.assertNotIn("slow calls are missing", found["said"])
 
     def test_slow_calls_that_are_longer_than_windows(self):
@@ -163,7 +128,7 @@ class Latency:
 
     def test_a_loop_whose_first_rounds_were_not_followed(self):
         """A call that was not followed adds nothing to the next one, which has its place."""
-        found = self.measure("looped/1", "short", PAUSE, "short", "short")
+        found = self.measure("rounds/1", "short", PAUSE, "short", "short")
         self.assertEqual(found["calls"], 3 * 4)
         self.assertEqual(found["latency"]["returned"], 2)
         self.assertLess(found["latency"]["longest_ns"], 150 * MS)  # the pause takes 200
@@ -172,8 +137,8 @@ class Latency:
         """Several functions are measured one at a time, also with more callers than breakpoints and
         two versions of code."""
         self.node.tell("reload")
-        with measuring(self.node, "latencies:slept/1", "--budget", 100, "latencies:spread/1",
-                       "latencies:looped/1") as measured:
+        with counting(self.node, "--latency", "latencies:slept/1", "latencies:spread/1",
+                      "latencies:looped/1") as measured:
             for _ in range(4):
                 self.node.tell("many")
         self.assertGreater(measured["windows"], 5)
@@ -191,7 +156,7 @@ class Latency:
         found = self.measure("quick/1", "quick", PAUSE, "quick")
         self.assertEqual(found["calls"], 2000)
         self.assertGreaterEqual(found["latency"]["returned"], 1000)
-        self.assertLess(found["latency"]["p50_ns"], found["own"] / 2)
+        self.assertLess(found["latency"]["p50_ns"], found["own_ns"] / 2)
         self.assertIn("to each call, which is subtracted from its time", found["said"])
 
     def test_calls_that_have_not_returned(self):

@@ -5,7 +5,7 @@
 %%      sleeps     1,000 calls of slept/1, in 10 processes that any scheduler continues
 %%      recurses   20 calls of deep/1, which calls itself 4 times and sleeps at the end
 %%      loops      20 calls of looped/1, which jumps to itself 50 times and sleeps each time
-%%      short      a call of looped/1 that jumps to itself 3 times
+%%      short      a call of rounds/1, which jumps to itself 3 times
 %%      throws     40 calls of thrown/1, half of which are passed by an exception
 %%      exits      10 processes that end in exited/1, and 10 calls that return
 %%      many       calls of spread/1 from six lines, which take 1 to 6 ms
@@ -35,7 +35,7 @@ serve(Median, Done) ->
         sleeps -> counters:put(Median, 1, median(in_processes(fun() -> sleeps(100) end)));
         recurses -> repeat(20, fun() -> 5 = deep(4) end);
         loops -> repeat(20, fun() -> done = looped(50) end);
-        short -> done = looped(3);
+        short -> done = rounds(3);
         throws -> repeat(20, fun() -> {caught, returned} = throws() end);
         exits -> in_processes(fun() -> exits() end);
         many -> repeat(30, fun() -> many() end);
@@ -132,3 +132,6 @@ spread(Ms) ->
     ok.
 
 quick(N) -> N + 1.
+
+rounds(0) -> done;
+rounds(N) -> rounds(N - 1).
