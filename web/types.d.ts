@@ -22,10 +22,11 @@
  *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
  *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
  *      countedOf(recording, weights): Counted | null                    counted.js
+ *      rowIntervals(recording, weights, samples): RowIntervals | null   row_interval.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
- *      processRows(recording, weights, samples): ProcessRow[]
+ *      processRows(recording, weights, samples, intervals): ProcessRow[]
  *      nodeRows(recording, range): NodeRow[]
- *      functionRows(recording, choice, weights, sides): FunctionRow[]
+ *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
  *      readPattern(text): Pattern                                       pattern.js
  *      eventsOf(recording), weightsOf(recording, event), GROUP_KEYS     the available options
@@ -87,8 +88,11 @@ export interface RecordedEvent {
     name: string;
     values: { name: string; unit: Unit }[];
     /* The counters of the event besides its samples, or null (src/profile/event_summary.h). */
-    summary: { hits: number; lost: number; spanNs: number; coveredNs: number; windows: number;
-               sums: number[]; errors: (number | null)[] } | null;
+    summary: EventSummary | null;
+}
+export interface EventSummary {
+    hits: number; lost: number; spanNs: number; coveredNs: number; windows: number;
+    sums: number[]; errors: (number | null)[];
 }
 export type Unit = "count" | "ns" | "words" | "bytes";
 
@@ -104,6 +108,7 @@ export interface Header {
         totals: Record<string, number>; /* samples, erlangSamples, completeStacks, leftOut... */
     }[];
     version: string; /* of beamflame */
+    rowWindowNs: number; /* time of a window of Samples.window */
     choice: Partial<Choice>; /* selected on the command line: what the page shows first */
     compares: boolean; /* true if the parts are the two sides of a comparison */
     statuses: string[]; activities: string[]; /* names by number */
@@ -119,6 +124,8 @@ export interface Samples {
     detail: Uint32Array; status: Uint8Array; activity: Uint8Array;
     complete: Uint8Array; /* SAMPLE_COMPLETE */
     named: Uint8Array; /* SAMPLE_NAMED */
+    exact: Uint8Array; /* SAMPLE_EXACT */
+    window: Uint32Array; /* row_interval_window_at(), from 0 on */
     /* Pairs of samples that are the parts of one hit, in order of time. */
     parts: { first: Uint32Array; second: Uint32Array };
     value(index: number): Float64Array; /* by index of the event's values; 0: no such value */
@@ -198,6 +205,8 @@ export interface Tree {
     ownSamples: [Float64Array, Float64Array | null];
     samples: [Float64Array, Float64Array | null];
     names: string[];
+    groups: Uint32Array; /* by sample, its group of equal stacks */
+    ends: () => Int32Array; /* by group, the node at which its stack ends; -1: none */
     scale: number; /* multiply side 1 by this to compare it with side 0; 1 without a side 1 */
     weights: Weights;
 }
@@ -240,10 +249,13 @@ export interface Counted {
     unseen: number; /* hits of a kind that windows may have missed, if they saw none */
 }
 
+/* Half of the 95 % intervals of a node of a tree (row_interval.js). */
+export interface Halves { total: number; self: number }
+
 export interface ProcessRow {
     process: number; /* Processes.same */
     name: string; pid: string; node: string; /* process_names.js */
-    total: number; samples: number; cpuNs: number; reductions: number;
+    total: number; half: number; samples: number; cpuNs: number; reductions: number;
     msgq: number; memory: number; /* newest known value, or NaN */
     statuses: Float64Array; /* share by status */
     spark: Float32Array; /* weight over time */
@@ -259,6 +271,7 @@ export interface NodeRow {
 export interface FunctionRow {
     name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
     self: number; total: number;
+    half: number; /* of the interval of `total` */
     samples: number; /* in `total` */
     /* The other side, scaled but for `samples`. `change` is this side's total less the other's.
      * `noise` is the 95 % bound of the change: in 95 of 100 comparisons of equal programs the

@@ -11,15 +11,9 @@
 
 enum { SAMPLES_MIN = 5, WINDOWS_MIN = 3 };
 
-/* A recording says where its windows were (profile/event_spans.h), but only when it was read to its
- * end, and samples are added before. At most ten windows a second are opened, so this time holds
- * two or more, or a part of a long one: clusters of windows are clusters as well. */
-static const uint64_t SPAN_NS = 250000000;
-
-/* The span of time that stands for the window of a sample. */
-static uint64_t window_at(uint64_t time)
+uint64_t row_interval_window_at(uint64_t time)
 {
-    return time / SPAN_NS + 1;
+    return time / ROW_WINDOW_NS + 1;
 }
 
 void row_interval_free_whole(struct row_whole *whole)
@@ -53,7 +47,7 @@ bool row_interval_has_hit(const struct row_whole *whole, const struct sample *sa
 
 static void begin_window(struct row_whole *whole, uint64_t time)
 {
-    uint64_t span = window_at(time);
+    uint64_t span = row_interval_window_at(time);
 
     if (span == whole->span)
         return;
@@ -168,7 +162,7 @@ struct row_cover row_interval_cover_of_sweeps(const struct row_whole *whole,
     cover.unsampled = 1 - between_0_and_1((double)summary->covered_ns / (double)summary->span_ns);
     cover.half = event_summary_half(summary, value);
     cover.least = confidence_poisson_half(0) * sum->chance / sum->sampled;
-    cover.windows = (double)summary->span_ns / (double)SPAN_NS;
+    cover.windows = (double)summary->span_ns / (double)ROW_WINDOW_NS;
     return cover;
 }
 

@@ -22,6 +22,14 @@
 #include "profile/event_summary.h"
 #include "profile/profile.h"
 
+/* A recording says where its windows were (profile/event_spans.h), but only when it was read to its
+ * end, and samples are added before. At most ten windows a second are opened, so this time holds
+ * two or more, or a part of a long one: clusters of windows are clusters as well. */
+enum { ROW_WINDOW_NS = 250000000 };
+
+/* The number of the span of time that stands for the window of a sample, from 1 on. */
+uint64_t row_interval_window_at(uint64_t time);
+
 /* One sample of a row, or several of one window. A hit can have several samples, one for each part
  * of its time; they count as one, with the sum of their values. */
 struct row_part {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page has exactly the values of the recording."""
 import json
+import re
 import shutil
 import subprocess
 import unittest
@@ -12,6 +13,7 @@ import nodes
 NEEDS = "own nodes"
 SUMS = nodes.ROOT / "tests" / "web" / "sums.js"
 STACKS = nodes.ROOT / "tests" / "web" / "stacks.js"
+FUNCTIONS = nodes.ROOT / "tests" / "web" / "functions.js"
 METRICS = ("reductions", "msgq", "mbuf", "heap", "stack", "young", "old", "bin_vheap", "minor_gcs",
            "memory", "binaries", "bin_old_vheap")
 # Choices in a page, and the options that make the same choices.
@@ -40,6 +42,10 @@ CHOICES = [
     ({"event": "wall", "statuses": [8]}, ["-e", "wall", "--status", "idle"]),
     ({"event": "wall", "idle": True}, ["-e", "wall", "--idle"]),
 ]
+# A row of the table of functions of a text report: "  1.31 s +- 0.12 s  99.8 % ... 11 name".
+FUNCTION = re.compile(r"^ +[\d.,]+(?: (?P<unit>\w+))?(?: \+- (?P<half>[\d.,]+|\?)(?: \w+)?)? +[\d.]+ % .* % +"
+                      r"(?P<samples>[\d,]+)  (?P<name>\S.*)$", re.M)
+UNITS = {"times": 1, "words": 1, "B": 1, "ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 VALUES = {"cpu": ("cpu",), "wall": ("time", "count"),
           "gc": ("time", "count", "reclaimed", "binaries", "heap-before", "heap-after")}
 
@@ -56,7 +62,7 @@ class Page:
         folder = beamflame.folder(cls.addClassCleanup)
         cls.recording = folder / "x.bfr"
         with nodes.Node(cls.release, "request") as node:
-            beamflame.record("-q", "-p", node.pid, "-d", 3, "-e", "cpu,wall,gc",
+            beamflame.record("-q", "-p", node.pid, "-d", 3, "-e", "cpu,wall,gc", "--budget", 5,
                              "-o", cls.recording)
         cls.folder = folder
         beamflame.record("report", "-q", cls.recording, "-o", folder / "x.html")
@@ -100,6 +106,42 @@ class Page:
             with self.subTest(json.dumps(choice)):
                 self.assertEqual(shown, self.report(options))
         self.assertGreater(sum(1 for shown in pages if shown.count("\n") > 5), 20)
+
+    def test_intervals_of_the_page_are_those_of_report(self):
+        """Totals of functions have the same interval and number of samples as in the text report,
+        which rounds both up to two digits of the interval."""
+        choices = [({"event": "gc"}, ["-e", "gc"]), ({"event": "wall"}, ["-e", "wall"]),
+                   ({"event": "gc", "weight": "count"}, ["-e", "gc", "--weight", "count"]),
+                   ({"event": "gc", "range": {"from": 500, "to": 2500}},
+                    ["-e", "gc", "--from", "0.5", "--to", "2.5"]),
+                   ({"event": "wall", "include": "serve"}, ["-e", "wall", "-I", "serve"])]
+        pages = json.loads(subprocess.run(
+            ["node", FUNCTIONS, self.folder / "x.html"], check=True, capture_output=True, text=True,
+            input=json.dumps([choice for choice, _ in choices])).stdout)
+        known = 0
+        for shown, (_, options) in zip(pages, choices):
+            with self.subTest(options=options):
+                known += self.check_intervals(shown, options)
+        self.assertGreater(known, 10)
+
+    def check_intervals(self, shown, options):
+        """Return the number of known intervals. `shown` is a list of [name, total, half, samples],
+        half None where it is unknown."""
+        text = beamflame.record("report", "-q", self.recording, *options, "--group-by", "none",
+                                "--format", "text", "-o", "-").stdout
+        rows = {name: rest for name, *rest in shown}
+        found = 0
+        for row in FUNCTION.finditer(text.partition("\nfunctions of ")[2]):
+            total, half, samples = rows[row["name"]]
+            said = row["half"] and (float(row["half"].replace(",", "")) if row["half"] != "?" else None)
+            unit = UNITS[row["unit"] or "times"]
+            self.assertEqual(int(row["samples"].replace(",", "")), samples, row["name"])
+            if said is None or half is None or half == 0:
+                self.assertEqual(said, None if half is None or half == 0 else half, row["name"])
+            else:
+                self.assertTrue(0.999 * half <= said * unit <= 1.11 * half + unit, (row[0], half))
+                found += 1
+        return found
 
     def test_stacks_of_other_formats_keep_their_root_frames(self):
         """A profile from another format has its root frames in its stacks. A sample of perf-script

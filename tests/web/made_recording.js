@@ -45,7 +45,7 @@ function partsOf(samples) {
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
- * activity, ofHit, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
+ * activity, ofHit, exact, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
  * with '*' is native code.
  *
  * @param {object[]} samples
@@ -68,7 +68,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
     return {
         header: { parts: parts.map((part) => ({ name: "", losses: [], totals: {}, ...part })),
             statuses: STATUSES, activities: ["process", "scheduling", "busy-wait"], choice: {},
-            version: "", compares: false,
+            version: "", compares: false, rowWindowNs: 250e6,
             metrics: METRICS.map(([name, unit]) => ({ name, unit })) },
         strings: ["", ...strings.rows],
         frames: { ...frames.columns("symbol", "module", "file", "line"),
@@ -93,6 +93,8 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
             status: column(Uint8Array, ({ status = "running" }) => STATUSES.indexOf(status)),
             activity: column(Uint8Array, ({ activity = 0 }) => activity),
             complete: column(Uint8Array, () => 1), named: column(Uint8Array, () => 0),
+            exact: column(Uint8Array, ({ exact = false }) => (exact ? 1 : 0)),
+            window: column(Uint32Array, ({ time = 0 }) => time / 250),
             parts: partsOf(samples),
             value: () => column(Float64Array, ({ value = 1 }) => value),
             metric: (index) => column(Float64Array, (sample) => sample[METRICS[index][0]] ?? NaN),

@@ -44,23 +44,6 @@ const unseenAtMost = ({ coveredNs, spanNs }) =>
 export const isSure = ({ sum, half }) => half <= sum;
 
 /**
- * Half of the interval of a part of the total: of so many samples, which hit it by chance, and its
- * share of the total's. It is less than this only by luck: hits of one window can be alike.
- *
- * @param {Counted | null} counted
- * @param {number} amount
- * @param {number} samples
- */
-export function halfOf(counted, amount, samples) {
-    if (!counted || !samples)
-        return 0;
-    const share = counted.sum ? Math.min(1, Math.abs(amount) / counted.sum) : 1;
-    const chance = Math.abs(amount) / samples * poissonHalf(samples) * Math.sqrt(1 - share);
-
-    return Math.hypot(chance, counted.half * share);
-}
-
-/**
  * The mean of a count may be so far above the count that was seen, in 95 of 100 cases: the exact
  * upper limit (Garwood, Biometrika 28, 1936) by the approximation of Wilson and Hilferty.
  *

@@ -20,19 +20,22 @@ import {
 /** @typedef {import("../types").FunctionRow} FunctionRow */
 /** @typedef {import("../types").FunctionCaller} FunctionCaller */
 /** @typedef {import("#analysis/shown_stacks").ShownStacks} ShownStacks */
+/** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
 
 /**
  * @param {Recording} recording
  * @param {Choice} choice
  * @param {Weights} weights
  * @param {Sides} sides
+ * @param {RowIntervals | null} intervals of side 0
  * @returns {FunctionRow[]}
  */
-export function functionRows(recording, choice, weights, sides) {
+export function functionRows(recording, choice, weights, sides, intervals) {
     const functions = functionsOf(recording), { list } = textsOf(recording);
     const [ours, others] = sides.map((samples) =>
         samples && costs(recording, choice, weights, samples));
     const scale = scaleOf(recording, choice, weights, sides);
+    const halves = intervals && halvesOf(recording, choice, sides[0], intervals);
     /** @type {FunctionRow[]} */
     const rows = [];
 
@@ -42,7 +45,7 @@ export function functionRows(recording, choice, weights, sides) {
         rows.push({
             name: list[functions.text[id]], kind: /** @type {Kind} */ (functions.kind[id]),
             frame: functions.frame[id], self: ours.self[id], total: ours.total[id],
-            samples: ours.samples[id], against: others && comparison(ours, others, id, scale),
+            half: halves?.[id] ?? 0, samples: ours.samples[id], against: others && comparison(ours, others, id, scale),
         });
     }
     return rows;
@@ -81,6 +84,25 @@ function costs(recording, choice, weights, samples) {
     }
     return { self, total, samples: counts, squares,
         units: countsSamples(weights) ? squares : counts };
+}
+
+/**
+ * Half of the interval of the total, by function.
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Uint32Array} samples
+ * @param {RowIntervals} intervals
+ */
+function halvesOf(recording, choice, samples, intervals) {
+    const shown = shownStacks(recording, choice), outermost = outermostCalls(shown);
+    const { parent, fn } = shown, nodes = nodesOfSamples(recording, shown);
+
+    return intervals.halves(functionsOf(recording).count, samples, (sample, add) => {
+        for (let node = nodes[sample]; node; node = parent[node])
+            if (outermost[node])
+                add(fn[node]);
+    });
 }
 
 /**

@@ -7,11 +7,12 @@ import { weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
 import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
-import { buildSandwich, buildTree } from "#analysis/tree";
+import { buildSandwich, buildTree, nodeHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
 import { countedOf } from "#analysis/counted";
+import { rowIntervals } from "#analysis/row_interval";
 import { nodeRows } from "#analysis/node_rows";
 import { functionCallers, functionRows } from "#analysis/function_rows";
 import { readPattern } from "#analysis/pattern";
@@ -130,7 +131,8 @@ export class Model {
         const any = ofAnyProcess(choice);
 
         return remember(this.recording, "processes", this.key(any), () =>
-            processRows(this.recording, this.weights(any), this.sides(any)[0]));
+            processRows(this.recording, this.weights(any), this.sides(any)[0],
+                this.intervals(any)[0]));
     }
 
     /** @param {Choice} choice */
@@ -142,7 +144,37 @@ export class Model {
     /** @param {Choice} choice */
     functions(choice) {
         return remember(this.recording, "function rows", this.key(choice), () =>
-            functionRows(this.recording, choice, this.weights(choice), this.sides(choice)));
+            functionRows(this.recording, choice, this.weights(choice), this.sides(choice),
+                this.intervals(choice)[0]));
+    }
+
+    /**
+     * The intervals of rows by side, of shares of all that is selected, with idle processes.
+     *
+     * @param {Choice} choice
+     */
+    intervals(choice) {
+        const whole = { ...choice, idle: true }, weights = this.weights(choice);
+        const { range, against } = choice;
+        const key = JSON.stringify([nameOf(weights), nameOf(this.samples(whole)), range, against]);
+
+        return remember(this.recording, "intervals", key, () => this.sides(whole).map((samples) =>
+            samples && rowIntervals(this.recording, weights, samples)));
+    }
+
+    /**
+     * Half of the intervals of a node of a tree of the choice; null: it has none.
+     *
+     * @param {Choice} choice
+     * @param {Tree} tree
+     * @param {number} node
+     * @param {0 | 1} [side]
+     */
+    halves(choice, tree, node, side = 0) {
+        const intervals = this.intervals(choice)[side], samples = this.sides(choice)[side];
+
+        return intervals && samples && remember(tree, `halves ${side}`, String(node), () =>
+            nodeHalves(tree, node, samples, intervals));
     }
 
     /** How sure the total of the event is; null if it is no estimate. @param {Choice} choice */

@@ -6,6 +6,7 @@ import { findShared } from "#analysis/sums";
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").ProcessRow} ProcessRow */
+/** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
 
 const SPARK_POINTS = 48;
 
@@ -13,11 +14,15 @@ const SPARK_POINTS = 48;
  * @param {Recording} recording
  * @param {Weights} weights
  * @param {Uint32Array} samples of all events
+ * @param {RowIntervals | null} intervals
  * @returns {ProcessRow[]}
  */
-export function processRows(recording, weights, samples) {
+export function processRows(recording, weights, samples, intervals) {
     const { rowOf, ids } = findProcesses(recording, samples), count = ids.length;
     const counted = countWeights(recording, weights, samples, rowOf, count);
+    const { process: of } = recording.samples;
+    const halves = intervals?.halves(count, samples, (sample, add) =>
+        (rowOf[of[sample]] ? add(rowOf[of[sample]] - 1) : undefined));
     const cpuNs = sumCpu(recording, samples, rowOf, count);
     const shares = statusShares(recording, samples, rowOf, count);
     const states = recording.header.statuses.length;
@@ -27,7 +32,7 @@ export function processRows(recording, weights, samples) {
 
     return Array.from(ids, (process, row) => ({
         process, ...processName(recording, process),
-        total: counted.total[row], samples: counted.samples[row], cpuNs: cpuNs[row],
+        total: counted.total[row], half: halves?.[row] ?? 0, samples: counted.samples[row], cpuNs: cpuNs[row],
         reductions: reductions.last[row] - reductions.first[row],
         msgq: msgq[row], memory: memory[row],
         statuses: shares.subarray(row * states, (row + 1) * states),

@@ -13,7 +13,7 @@ import { Merger, outermostCalls } from "#analysis/merging";
 import { labelsOf } from "#analysis/node_labels";
 import { alikeSamples, shownStacks } from "#analysis/shown_stacks";
 import { findShared, scaleOf, sumUp, youngestShared } from "#analysis/sums";
-import { layOut, nodesOf, partOf } from "#analysis/tree_layout";
+import { layOut, nodesOf, partOf, placesOf } from "#analysis/tree_layout";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -21,11 +21,13 @@ import { layOut, nodesOf, partOf } from "#analysis/tree_layout";
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("../types").Sides} Sides */
 /** @typedef {import("../types").Tree} Tree */
+/** @typedef {import("../types").Halves} Halves */
 /** @typedef {import("../types").Sandwich} Sandwich */
 /** @typedef {import("#analysis/merging").Merged} Merged */
 /** @typedef {import("#analysis/sums").Sums} Sums */
 /** @typedef {import("#analysis/sums").SharedHits} SharedHits */
 /** @typedef {import("#analysis/tree_layout").Shape} Shape */
+/** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
 
 /**
  * The tree in the form of `choice`, but not "sandwich": see buildSandwich().
@@ -105,8 +107,8 @@ function weighTrees(recording, choice, weights, roots, sides, laidOut) {
     const scale = scaleOf(recording, choice, weights, sides), names = textsOf(recording).list;
 
     return laidOut.map(({ shape, ends }) =>
-        ({ ...weighTree(shape, sums.map((side) => sumNodes(side, ends, shape))), names, scale,
-            weights }));
+        ({ ...weighTree(shape, sums.map((side) => sumNodes(side, ends, shape)), ends), names, scale,
+            weights, groups: alike.of }));
 }
 
 /**
@@ -114,9 +116,10 @@ function weighTrees(recording, choice, weights, roots, sides, laidOut) {
  *
  * @param {Shape} shape
  * @param {NodeSums[]} sides
- * @returns {Omit<Tree, "names" | "scale" | "weights">}
+ * @param {Int32Array} ends
+ * @returns {Omit<Tree, "names" | "scale" | "weights" | "groups">}
  */
-function weighTree(shape, sides) {
+function weighTree(shape, sides, ends) {
     const [ours, others] = sides.map(({ samples }) => samples), nodes = new Uint32Array(shape.count);
     let count = 1; /* node 0 is always shown */
 
@@ -133,7 +136,8 @@ function weighTree(shape, sides) {
     };
 
     return { ...(isWhole ? shape : partOf(shape, shown)), self: both("self"), total: both("total"),
-        ownSamples: both("ownSamples"), samples: both("samples") };
+        ownSamples: both("ownSamples"), samples: both("samples"),
+        ends: () => (isWhole ? ends : placesOf(ends, shown, shape.count)) };
 }
 
 /**
@@ -177,4 +181,31 @@ function sumNodes(sums, ends, { count, parent }) {
         samples[parent[node]] += samples[node];
     }
     return { self, total, ownSamples, samples };
+}
+
+/**
+ * Half of the intervals of a node. One node at a time: all of a large tree take seconds.
+ *
+ * @param {Tree} tree
+ * @param {number} node
+ * @param {Uint32Array} samples of one side
+ * @param {RowIntervals} intervals of these samples
+ * @returns {Halves}
+ */
+export function nodeHalves({ count, parent, groups, ends: endsOf }, node, samples, intervals) {
+    const ends = endsOf(), isInside = new Uint8Array(count);
+
+    isInside[node] = 1;
+    for (let at = node + 1; at < count; at++)
+        isInside[at] = isInside[parent[at]];
+    const [total, self] = intervals.halves(2, samples, (sample, add) => {
+        const end = ends[groups[sample]];
+
+        if (end >= 0 && isInside[end])
+            add(0);
+        if (end === node)
+            add(1);
+    });
+
+    return { total, self };
 }

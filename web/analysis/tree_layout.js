@@ -144,6 +144,21 @@ export function partOf(shape, nodes) {
 }
 
 /**
+ * The nodes of a part of a shape at which stacks end; -1: it has no such node.
+ *
+ * @param {Int32Array} ends in the whole shape
+ * @param {Uint32Array} nodes of the part, in order
+ * @param {number} count of nodes of the whole shape
+ */
+export function placesOf(ends, nodes, count) {
+    const place = new Int32Array(count).fill(-1);
+
+    for (let at = 0; at < nodes.length; at++)
+        place[nodes[at]] = at;
+    return ends.map((node) => (node < 0 ? -1 : place[node]));
+}
+
+/**
  * The values of these nodes.
  *
  * @template {Uint8Array | Uint16Array | Uint32Array | Float64Array} T

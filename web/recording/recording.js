@@ -94,13 +94,15 @@ function readStacks(columns, count) {
 
 /* ---- samples ---- */
 
-/** @param {Columns} columns @param {number} count */
-function readTimes(columns, count) {
-    const times = new Uint32Array(count);
-    const numbers = columns.numbers("time");
+/**
+ * Numbers that never decrease.
+ * @param {Columns} columns @param {string} name @param {number} count
+ */
+function readGrowing(columns, name, count) {
+    const read = new Uint32Array(count), numbers = columns.numbers(name);
     for (let i = 0, last = 0; i < count; i++)
-        times[i] = last += numbers.next();
-    return times;
+        read[i] = last += numbers.next();
+    return read;
 }
 
 /**
@@ -293,10 +295,10 @@ function readSamples(columns, header, events) {
     const numbers = columns.numbers("event"), event = new Uint8Array(count).map(() => numbers.next());
     return {
         count, event, process, stack, parts: readParts(columns, event),
-        time: readTimes(columns, count),
+        time: readGrowing(columns, "time", count),
         thread: ids("thread"), detail: ids("detail"),
         status: bytes("status"), activity: bytes("activity"), complete: bytes("complete"),
-        named: bytes("named"),
+        named: bytes("named"), exact: bytes("exact"), window: readGrowing(columns, "window", count),
         value: new Values(columns, event, events).get,
         metric: metrics.get,
     };

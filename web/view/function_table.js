@@ -8,7 +8,6 @@ import { Table } from "#view/table";
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
 /** @typedef {import("../types.js").Weights} Weights */
 /** @typedef {import("../types.js").FunctionCaller} FunctionCaller */
-/** @typedef {import("../types.js").Counted} Counted */
 
 const CALLERS = 6;
 
@@ -24,8 +23,7 @@ export class FunctionTable {
         this.callersOf = callersOf;
         /** @type {string | null} */
         this.kind = null; /* of the columns */
-        /** @type {Counted | null} */
-        this.counted = null;
+        this.hasHalf = false;
         this.total = 0;
         this.table = new Table("Functions", { key: (row) => row.name, text: (row) => row.name,
             onpick: (row) => onpick(row.name), onfocus: (row) => this.tell(row) });
@@ -39,15 +37,15 @@ export class FunctionTable {
      * @param {Weights} weights
      * @param {number} total
      * @param {string} focus
-     * @param {Counted | null} counted
+     * @param {boolean} hasHalf totals have intervals
      */
-    show(rows, weights, total, focus, counted) {
+    show(rows, weights, total, focus, hasHalf) {
         const compares = rows.some((row) => row.against);
-        const kind = JSON.stringify([compares, weights.unit === "samples", counted !== null]);
+        const kind = JSON.stringify([compares, weights.unit === "samples", hasHalf]);
 
         this.total = total;
         this.weights = weights;
-        this.counted = counted;
+        this.hasHalf = hasHalf;
         if (kind !== this.kind) {
             this.kind = kind;
             this.table.setColumns(compares ? this.changeColumns() : this.columns(), 1);
@@ -79,10 +77,10 @@ export class FunctionTable {
                 cell: (row) => share(row.self) },
             { title: "total", hint: "with its callees", width: "116px", number: true,
                 order: (row) => row.total,
-                cell: (row) => totalText(row, this.unit(), this.counted) },
+                cell: (row) => totalText(row, this.unit()) },
             { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.total) },
-            ...sureColumns(this.unit(), () => this.counted),
+            ...sureColumns(this.unit(), this.hasHalf),
         ];
     }
 

@@ -103,9 +103,9 @@ export class Page {
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
                 this.recording, this.pictureOf(place), place.node, KINDS,
-                this.model.counted(this.view)) : [], x, y),
+                this.halvesOf(place)) : [], x, y),
             onfocus: (place) => this.say(frameSentence(this.pictureOf(place), place.node,
-                this.model.counted(this.view))),
+                this.halvesOf(place))),
         });
     }
 
@@ -125,6 +125,11 @@ export class Page {
         return this.graph.parts[place.part].picture;
     }
 
+    /** @param {Place} place */
+    halvesOf(place) {
+        return this.model.halves(this.view, this.pictureOf(place).tree, place.node);
+    }
+
     /** Send a text to screen readers. @param {string} text */
     say(text) {
         byId("said").textContent = text;
@@ -142,8 +147,10 @@ export class Page {
         showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
             this.set);
         this.showGraph(view, trees);
-        byId("status").textContent = statusText(view, trees[trees.length - 1],
-            this.model.counted(view));
+        const shown = trees[trees.length - 1];
+
+        byId("status").textContent = statusText(view, shown, this.model.counted(view),
+            (side) => this.model.halves(view, shown, 0, side));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
             this.undo.disabled = !this.state.before.length;
@@ -185,10 +192,11 @@ export class Page {
             if (tab === "functions")
                 this.functions.show(model.functions(view), model.weights(view),
                     model.whole(view), view.form === "sandwich" ? view.focus : "",
-                    model.counted(view));
+                    model.intervals(view)[0] !== null);
             else if (tab === "processes")
                 this.processes.show(model.processes(view), model.weights(view),
-                    model.whole(ofAnyProcess(view)), view.processes, model.counted(view));
+                    model.whole(ofAnyProcess(view)), view.processes,
+                    model.intervals(ofAnyProcess(view))[0] !== null);
             else if (tab === "vm")
                 this.vm.show(model.nodeRows(view));
         });

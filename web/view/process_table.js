@@ -8,7 +8,6 @@ import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").ProcessRow} ProcessRow */
 /** @typedef {import("../types.js").Weights} Weights */
-/** @typedef {import("../types.js").Counted} Counted */
 
 export class ProcessTable {
     /**
@@ -25,8 +24,7 @@ export class ProcessTable {
         });
         /** @type {string | null} */
         this.kind = null; /* of the columns */
-        /** @type {Counted | null} */
-        this.counted = null;
+        this.hasHalf = false;
         this.element = this.table.element;
     }
 
@@ -35,13 +33,13 @@ export class ProcessTable {
      * @param {Weights} weights
      * @param {number} whole the weight that is 100 %
      * @param {number[]} picked
-     * @param {Counted | null} counted
+     * @param {boolean} hasHalf totals have intervals
      */
-    show(rows, weights, whole, picked, counted) {
-        const kind = JSON.stringify([weights.unit === "samples", counted !== null]);
+    show(rows, weights, whole, picked, hasHalf) {
+        const kind = JSON.stringify([weights.unit === "samples", hasHalf]);
 
         this.weights = weights;
-        this.counted = counted;
+        this.hasHalf = hasHalf;
         if (kind !== this.kind) {
             this.kind = kind;
             this.table.setColumns(this.columns(), 1);
@@ -77,10 +75,10 @@ export class ProcessTable {
                     element("span", { className: "name node faint" }, row.node)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
-                cell: (row) => totalText(row, this.weights?.unit ?? "samples", this.counted) },
+                cell: (row) => totalText(row, this.weights?.unit ?? "samples") },
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
-            ...sureColumns(this.weights?.unit ?? "samples", () => this.counted),
+            ...sureColumns(this.weights?.unit ?? "samples", this.hasHalf),
             { title: "time", hint: "the total over time", width: SPARK_COLUMN,
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The status line: the selection and its weight. The share that a search matches. */
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
-import { halfOf } from "#analysis/counted";
 import { sumText } from "#view/counted_text";
 import { rangeText } from "#view/heatmap";
 
@@ -9,6 +8,7 @@ import { rangeText } from "#view/heatmap";
 /** @typedef {import("../types.js").Match} Match */
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("../types.js").Counted} Counted */
+/** @typedef {import("../types.js").Halves} Halves */
 
 /** A value named "samples" of another program's recording has unit "count". @param {Tree} tree */
 function unitOf({ weights: { name, unit } }) {
@@ -18,15 +18,14 @@ function unitOf({ weights: { name, unit } }) {
 /**
  * @param {Tree} tree
  * @param {number} side
- * @param {Counted | null} counted
+ * @param {Halves | null} halves of all that the tree has
  */
-function amountOf(tree, side, counted) {
+function amountOf(tree, side, halves) {
     const unit = unitOf(tree), sum = tree.total[side]?.[0] ?? 0;
     const count = tree.samples[side]?.[0] ?? 0;
 
     return unit === "samples" ? amountText(sum, unit)
-        : `${estimateText(sum, halfOf(counted, sum, count), unit)} in `
-            + amountText(count, "samples");
+        : `${estimateText(sum, halves?.total ?? 0, unit)} in ${amountText(count, "samples")}`;
 }
 
 /** "; of gc 4.6 ms ± 0.2 ms were counted, ...". @param {Counted | null} counted @param {Tree} tree */
@@ -46,8 +45,9 @@ function countedText(counted, tree) {
  * @param {View} view
  * @param {Tree} tree
  * @param {Counted | null} counted
+ * @param {(side: 0 | 1) => Halves | null} halvesOf all that the tree has
  */
-export function statusText({ range, against }, tree, counted) {
+export function statusText({ range, against }, tree, counted, halvesOf) {
     const { weights, total, scale } = tree;
     const unknown = weights.unknown
         ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
@@ -55,11 +55,12 @@ export function statusText({ range, against }, tree, counted) {
     const when = range ? ` from ${rangeText(range)}` : "";
 
     if (!total[1])
-        return `Selected ${what}${amountOf(tree, 0, counted)}${when}${unknown}`
+        return `Selected ${what}${amountOf(tree, 0, halvesOf(0))}${when}${unknown}`
             + countedText(counted, tree);
     const change = total[0][0] - total[1][0] * scale;
 
-    return `This ${what}${amountOf(tree, 0, counted)}${when}; other ${amountOf(tree, 1, counted)}`
+    return `This ${what}${amountOf(tree, 0, halvesOf(0))}${when}`
+        + `; other ${amountOf(tree, 1, halvesOf(1))}`
         + `${against ? ` from ${rangeText(against)}` : ""}`
         + `${scale === 1 ? "" : ` \u00d7 ${scale.toPrecision(4)}`}`
         + `; change ${changeText(change, unitOf(tree))}${unknown}`;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Describes a frame: in a tooltip beside the pointer, and as a sentence for screen readers. */
 import { element, fill } from "#view/dom";
-import { halfOf } from "#analysis/counted";
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Tree} Tree */
-/** @typedef {import("../types.js").Counted} Counted */
+/** @typedef {import("../types.js").Halves} Halves */
 /** @typedef {import("./flame_draw.js").Picture} Picture */
 
 /**
@@ -46,10 +45,10 @@ function sourceText({ frames, strings }, frame) {
  * @param {Picture} picture
  * @param {number} node
  * @param {string[]} kinds names of kinds
- * @param {Counted | null} counted
+ * @param {Halves | null} halves
  * @returns {(Node | string)[]}
  */
-export function frameContent(recording, picture, node, kinds, counted) {
+export function frameContent(recording, picture, node, kinds, halves) {
     const { tree } = picture, frame = tree.frame[node];
     const source = frame ? sourceText(recording, frame) : "";
 
@@ -57,7 +56,7 @@ export function frameContent(recording, picture, node, kinds, counted) {
         element("div", {}, element("b", {}, picture.nameOf(node)),
             node ? element("span", { className: "faint" }, ` ${kinds[tree.kind[node]]}`) : null),
         source ? element("div", { className: "faint" }, source) : "",
-        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node, counted),
+        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node, halves),
     ].filter((part) => part !== "");
 }
 
@@ -70,17 +69,16 @@ function table(rows) {
 /**
  * @param {Picture} picture
  * @param {number} node
- * @param {Counted | null} counted
+ * @param {Halves | null} halves
  */
-function plainTable({ whole, tree }, node, counted) {
+function plainTable({ whole, tree }, node, halves) {
     const { self: [self], total: [total], samples: [samples], weights: { unit } } = tree;
-    const [ownSamples] = tree.ownSamples;
-    const sure = (/** @type {number} */ amount, /** @type {number} */ count) =>
-        estimateText(amount, halfOf(counted, amount, count), unit);
 
     return table([
-        ["total", sure(total[node], samples[node]), percentText(total[node], whole)],
-        ["self", sure(self[node], ownSamples[node]), percentText(self[node], whole)],
+        ["total", estimateText(total[node], halves?.total ?? 0, unit),
+            percentText(total[node], whole)],
+        ["self", estimateText(self[node], halves?.self ?? 0, unit),
+            percentText(self[node], whole)],
         ...(unit === "samples" ? []
             : [["samples", numberText(samples[node]), percentText(samples[node], samples[0])]])]);
 }
@@ -109,11 +107,11 @@ function comparedTable(tree, node) {
  *
  * @param {Picture} picture
  * @param {number} node
- * @param {Counted | null} counted
+ * @param {Halves | null} halves
  */
-export function frameSentence(picture, node, counted) {
+export function frameSentence(picture, node, halves) {
     const { tree, whole } = picture, { self: [self], total, weights: { unit } } = tree;
-    const half = halfOf(total[1] ? null : counted, total[0][node], tree.samples[0][node]);
+    const half = total[1] ? 0 : halves?.total ?? 0;
     const amount = `total ${estimateText(total[0][node], half, unit)}, `
         + `${percentText(total[0][node], whole)}; self ${amountText(self[node], unit)}, `
         + percentText(self[node], whole);

@@ -3,6 +3,7 @@
 
 #include "output/summary/summary_text.h"
 #include "output/json/json.h"
+#include "profile/row_interval.h"
 
 static void put_string(struct json *json, const char *key, const struct profile *profile,
                        string_id id)
@@ -300,6 +301,7 @@ void html_header_write(FILE *file, const struct output_source *source,
 
     json_open(&json, NULL, '{');
     json_text(&json, "version", source->header->version);
+    json_number(&json, "rowWindowNs", ROW_WINDOW_NS);
     put_parts(&json, source, totals, samples);
     put_choice(&json, source);
     put_names(&json);

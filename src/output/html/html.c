@@ -29,10 +29,11 @@
  *                          not have the value
  *   part                   only for samples of the same hit as the event's sample before: the
  *                          sample's index minus that of the last one in this column, from 0 on
+ *   window                 that of row_interval_window_at(), minus that of the previous sample
  *
  * Columns of samples, process by process, and in order of time within a process:
  *
- *   thread detail status activity complete named
+ *   thread detail status activity complete named exact
  *   stack                  the number of the stack: stacks of samples are numbered from 1 in this
  *                          order; 0 for the first sample of a stack, whose id is in leaf
  *   leaf                   signed, minus the previous one

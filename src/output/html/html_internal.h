@@ -106,13 +106,14 @@ struct html_samples {
     struct html_columns *columns;
     uint64_t start;  /* ns, of the recording */
     uint8_t *events; /* numbers of events in the page, by event id */
-    struct html_column *time, *process, *event, *part, *values[EVENT_VALUES];
+    struct html_column *time, *process, *event, *part, *window, *values[EVENT_VALUES];
     struct html_rows rows;
     /* The next sample is stored relative to these. */
     uint64_t last_ms;
     process_id last_process;
     uint64_t (*last_values)[EVENT_VALUES]; /* by event id - 1 */
     uint32_t last_part;                    /* index of the last sample in column "part" */
+    uint64_t last_window;
 };
 
 /* All events of the profile must be defined, and at most HTML_EVENTS_MAX selected. */

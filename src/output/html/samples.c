@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "profile/events.h"
+#include "profile/row_interval.h"
 #include "util/alloc.h"
 
 /* ---- in order of time ---- */
@@ -34,6 +35,8 @@ void html_samples_init(struct html_samples *samples, const struct output_source 
         .process = html_columns_add(columns, "process"),
         .event = html_columns_add(columns, "event"),
         .part = html_columns_add(columns, "part"),
+        .window = html_columns_add(columns, "window"),
+        .last_window = row_interval_window_at(source->header->start_monotonic),
         .last_values = xcalloc(profile_counts(profile).events, sizeof(*samples->last_values)),
     };
     for (int i = 0; i < EVENT_VALUES; i++)
@@ -79,6 +82,17 @@ static void put_part(struct html_samples *samples, const struct sample *sample)
     samples->last_part = index;
 }
 
+/* Samples from before the start, which are shown at the start, are in its window. */
+static void put_window(struct html_samples *samples, const struct sample *sample)
+{
+    uint64_t window = row_interval_window_at(sample->time);
+
+    if (window < samples->last_window)
+        window = samples->last_window;
+    html_column_number(samples->window, window - samples->last_window);
+    samples->last_window = window;
+}
+
 int html_samples_add(struct html_samples *samples, const struct sample *sample, struct error *error)
 {
     uint64_t ns = sample->time > samples->start ? sample->time - samples->start : 0;
@@ -96,6 +110,7 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
     html_column_number(samples->event, samples->events[sample->event]);
     put_values(samples, sample);
     put_part(samples, sample);
+    put_window(samples, sample);
     html_rows_add(&samples->rows, sample);
     samples->last_ms = ms;
     samples->last_process = sample->process;
@@ -105,7 +120,8 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
 /* ---- by process ---- */
 
 struct by_process {
-    struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete, *named;
+    struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete, *named,
+        *exact;
     struct html_column *known, *metrics[METRICS];
     /* The next sample is stored relative to these. */
     process_id process;
@@ -126,6 +142,7 @@ static void add_columns(struct by_process *by, struct html_columns *columns)
     by->activity = html_columns_add(columns, "activity");
     by->complete = html_columns_add(columns, "complete");
     by->named = html_columns_add(columns, "named");
+    by->exact = html_columns_add(columns, "exact");
     by->known = html_columns_add(columns, "known");
     for (int i = 0; i < METRICS; i++)
         by->metrics[i] = html_columns_add(columns, "metric %d", i);
@@ -196,6 +213,7 @@ static void put_sample(void *context, const struct sample *sample)
     html_column_number(by->activity, sample->activity);
     html_column_number(by->complete, (sample->flags & SAMPLE_COMPLETE) != 0);
     html_column_number(by->named, (sample->flags & SAMPLE_NAMED) != 0);
+    html_column_number(by->exact, (sample->flags & SAMPLE_EXACT) != 0);
     if (sample->process)
         put_metrics(by, sample);
 }
