@@ -9,15 +9,21 @@ import amqp
 import applications
 import applications_test
 import beamflame
+import nodes
+import output_sums
 from totals_test import EVENTS, sums_of
 
 NEEDS = "own nodes"
 WARM_UP = 2  # seconds
 LEAST, MOST = 0.98, 1.02
 SHOWN = {1: 4, 100: 8}  # by budget: values, at least, that samples have
+SELECTIONS = ((("--to", "1.5"), ("--from", "1.5")), (("-I", "^gen"), ("-X", "^gen")))
 
 
-class Totals(unittest.TestCase):
+@nodes.each_of(applications.RELEASES)
+class Totals:
+    release = None
+
     def totals(self, node, budget):
         """Return a recording of 4 s, and {(event, value): total}."""
         out = beamflame.folder(self.addCleanup) / "x.bfr"
@@ -29,23 +35,35 @@ class Totals(unittest.TestCase):
                      for value, of in events[event]["values"].items()}
 
     def check(self, node):
-        """Values that no sample has can't be shown. Sums are whole, so small ones are off by 1."""
+        """Of each value in JSON; of the first value of each event that is shown in all formats.
+        Values that no sample has can't be shown."""
         for budget, least in SHOWN.items():
             with self.subTest(budget=budget):
                 path, totals = self.totals(node, budget)
                 sums = sums_of(path)
                 shown = {key: total for key, total in totals.items() if total and sums[key]}
                 self.assertGreaterEqual(len(shown), least, totals)
-                for (event, value), total in shown.items():
-                    folded = sum(beamflame.folded(path, "-e", event, "--weight", value,
-                                                  "--idle").values())
-                    for found in (sums[event, value], folded):
-                        self.assertGreaterEqual(found, LEAST * total - 2, (event, value))
-                        self.assertLessEqual(found, MOST * total + 2, (event, value))
+                for key, total in shown.items():
+                    self.check_sum(sums[key], total, key)
+                for event, value in {key[0]: key for key in reversed(shown)}.values():
+                    self.check_outputs(path, event, value, shown[event, value])
+
+    def check_sum(self, found, total, of):
+        """Sums are whole, so small ones are off by 1."""
+        self.assertGreaterEqual(found, LEAST * total - 2, of)
+        self.assertLessEqual(found, MOST * total + 2, of)
+
+    def check_outputs(self, path, event, value, total):
+        """In each format; and two selections that leave nothing out add up to it."""
+        for name, found in output_sums.sums(path, event, value).items():
+            self.check_sum(found, total, (event, value, name))
+        for options in SELECTIONS:
+            parts = (sums_of(path, "-e", event, *option)[event, value] for option in options)
+            self.check_sum(sum(parts), total, (event, value, options))
 
     def test_rabbitmq(self):
         beamflame.require()
-        node = applications.RabbitMQ()
+        node = applications.RabbitMQ(self.release)
         self.addCleanup(node.kill)
         publisher, consumer = amqp.Channel(node.port, "shop"), amqp.Channel(node.port, "billing")
         stop = threading.Event()
@@ -70,7 +88,7 @@ class Totals(unittest.TestCase):
 
     def test_elixir(self):
         beamflame.require()
-        node = applications.Elixir(applications_test.SHOP)
+        node = applications.Elixir(applications_test.SHOP, release=self.release)
         self.addCleanup(node.kill)
         time.sleep(WARM_UP)
         self.check(node)

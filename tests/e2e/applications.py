@@ -10,11 +10,12 @@ from pathlib import Path
 import nodes
 
 RELEASE = "27-applications"
+RELEASES = ("25-applications", RELEASE, "29-applications")  # the others only if they were fetched
 
 
-def root():
-    """Return the root folder of the applications."""
-    return nodes.emulator(RELEASE).parents[5]
+def root(release):
+    """Return the root folder of the applications of a release."""
+    return nodes.emulator(release).parents[5]
 
 
 def free_port():
@@ -30,8 +31,8 @@ class Application:
     printed so far.
     """
 
-    def __init__(self, arguments, environment=(), configuration=()):
-        nodes.require(RELEASE)
+    def __init__(self, arguments, environment=(), configuration=(), release=RELEASE):
+        nodes.require(release)
         self.folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
         folder = Path(self.folder.name)
         os.chmod(folder, 0o755)
@@ -41,7 +42,7 @@ class Application:
         self.log, pid_file = folder / "log", folder / "pid"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [nodes.OTP_LAB, "run", RELEASE, "--ns", "--pa", folder / "lab", "--pid-file", pid_file,
+                [nodes.OTP_LAB, "run", release, "--ns", "--pa", folder / "lab", "--pid-file", pid_file,
                  "--", *nodes.NO_BUSY_WAIT, *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, "HOME": "/tmp", "LC_ALL": "C.UTF-8",
@@ -91,9 +92,11 @@ class Application:
 
 
 class RabbitMQ(Application):
-    def __init__(self):
+    def __init__(self, release=RELEASE):
+        nodes.require(release)
         self.port, distribution = free_port(), free_port()
-        plugins = next((root() / "usr/lib/rabbitmq/lib").glob("*/plugins")).relative_to(root())
+        top = root(release)
+        plugins = next((top / "usr/lib/rabbitmq/lib").glob("*/plugins")).relative_to(top)
         super().__init__(
             ["-noinput", "-boot", "start_sasl", "-s", "rabbit", "boot", "+W", "w",
              "-syslog", "logger", "[]", "-syslog", "syslog_error_logger", "false",
@@ -107,7 +110,8 @@ class RabbitMQ(Application):
                 "RABBITMQ_ENABLED_PLUGINS_FILE": "/lab/enabled_plugins"},
             configuration={
                 "rabbitmq.conf": f"listeners.tcp.1 = 127.0.0.1:{self.port}\n", "environment": "",
-                "enabled_plugins": "[].\n"})
+                "enabled_plugins": "[].\n"},
+            release=release)
         try:
             self.wait_for_port(self.port)
         except BaseException:
@@ -147,12 +151,12 @@ modules:
 
 
 class Elixir(Application):
-    def __init__(self, script, environment=()):
+    def __init__(self, script, environment=(), release=RELEASE):
         """Run a script, which prints a line when it is ready."""
         super().__init__(
             ["-noshell", "-elixir_root", "/usr/lib/elixir/lib", "-pa", "/usr/lib/elixir/lib/elixir/ebin",
              "-s", "elixir", "start_cli", "-extra", "/lab/script.exs"],
-            environment, configuration={"script.exs": script})
+            environment, configuration={"script.exs": script}, release=release)
         try:
             self.wait(lambda: self.output)
         except BaseException:

@@ -44,15 +44,20 @@ def emulator(release):
     return Path(done.stdout.rstrip("\n"))
 
 
-def each_release(tests):
-    """Class decorator: make a test case for each release, with its number as `release`."""
-    module = sys.modules[tests.__module__]
-    for release in RELEASES:
-        name = f"{tests.__name__}{release}"
-        case = type(name, (tests, unittest.TestCase), {"release": release})
-        case.__module__ = tests.__module__
-        setattr(module, name, case)
-    return tests
+def each_of(releases):
+    """Class decorator: make a test case for each release or build, as its attribute `release`."""
+    def make(tests):
+        module = sys.modules[tests.__module__]
+        for release in releases:
+            name = f"{tests.__name__}{otp(release)}"
+            case = type(name, (tests, unittest.TestCase), {"release": release})
+            case.__module__ = tests.__module__
+            setattr(module, name, case)
+        return tests
+    return make
+
+
+each_release = each_of(RELEASES)
 
 
 def compiled_loads(release):

@@ -15,10 +15,14 @@ EDGE = 3e8  # ns: probes are attached one by one before the start, and detached 
 
 
 def sums_of(path, *options):
-    """Return {(event, value): sum} over the samples of a recording."""
-    lines = beamflame.record("report", path, "-q", "--format", "json", "-o", "-", *options).stdout
+    """Return {(event, value): sum} over the samples of a recording that options select."""
+    done = beamflame.run("report", path, "-q", "--format", "json", "-o", "-", *options)
     sums = Counter()
-    for line in lines.splitlines():
+    if done.returncode == beamflame.NO_SAMPLES:
+        return sums
+    if done.returncode != DONE:
+        raise AssertionError(done.stderr)
+    for line in done.stdout.splitlines():
         entry = json.loads(line)
         if entry["type"] == "sample":
             for value, number in entry["values"].items():
