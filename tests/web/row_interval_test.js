@@ -6,7 +6,7 @@ import { test } from "node:test";
 
 import { poissonHalf } from "../../web/analysis/counted.js";
 import { Model } from "../../web/analysis/model.js";
-import { rowIntervals } from "../../web/analysis/row_interval.js";
+import { isChance, rowIntervals } from "../../web/analysis/row_interval.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const EVENT = "gc", WINDOWS = 40;
@@ -87,6 +87,13 @@ test("two parts of a hit are one sample with the sum of both", () => {
     const rows = new Model(recording).functions(choose());
 
     near(rowOf(rows, "p").half, rowOf(recorded().functions(choose()), "a").half);
+});
+
+test("a row may be chance if its interval contains 0, or is unknown with few samples", () => {
+    const row = (total, half, samples) => isChance({ total, half, samples });
+
+    assert.deepEqual([row(10, 10, 9), row(10, 9, 9), row(10, 0, 1), row(0, 0, 0), row(10, NaN, 4),
+        row(10, NaN, 5)], [true, false, false, false, true, false]);
 });
 
 test("samples of attached probes are exact", () => {

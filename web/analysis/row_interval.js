@@ -10,7 +10,7 @@ import { remember } from "#analysis/memo";
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").EventSummary} EventSummary */
 
-const WINDOWS_MIN = 3;
+const SAMPLES_MIN = 5, WINDOWS_MIN = 3;
 
 /** The sums of rows (struct row_sum), by row. */
 class RowSums {
@@ -286,4 +286,13 @@ export function rowIntervals(recording, weights, samples) {
         selected += of[samples[i]] === event ? 1 : 0;
     return new RowIntervals(recording, weights, samples, selected < all ||
         header.parts.some(({ totals }) => totals.leftOut > 0));
+}
+
+/**
+ * True if a row may be there by chance (row_interval_is_chance()).
+ *
+ * @param {{ total: number, half: number, samples: number }} row
+ */
+export function isChance({ total, half, samples }) {
+    return half !== 0 && (half >= Math.abs(total) || (Number.isNaN(half) && samples < SAMPLES_MIN));
 }

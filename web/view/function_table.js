@@ -2,7 +2,7 @@
 /* The table of the functions in the selected stacks. Picking one shows its sandwich. */
 import { button, element, fill } from "#view/dom";
 import { figureText, numberText, percentText, withPlus } from "#view/number_text";
-import { sureColumns, totalText } from "#view/sure_columns";
+import { sureColumns, totalCell } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
@@ -77,7 +77,7 @@ export class FunctionTable {
                 cell: (row) => share(row.self) },
             { title: "total", hint: "with its callees", width: "116px", number: true,
                 order: (row) => row.total,
-                cell: (row) => totalText(row, this.unit()) },
+                cell: (row) => totalCell(row, this.unit()) },
             { title: "", hint: "of all that is selected", width: "72px", number: true, order: null,
                 cell: (row) => share(row.total) },
             ...sureColumns(this.unit(), this.hasHalf),

@@ -3,7 +3,7 @@
 import { element } from "#view/dom";
 import { amountText, numberText, percentText } from "#view/number_text";
 import { SPARK_COLUMN, sparkline } from "#view/sparkline";
-import { sureColumns, totalText } from "#view/sure_columns";
+import { sureColumns, totalCell } from "#view/sure_columns";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").ProcessRow} ProcessRow */
@@ -75,7 +75,7 @@ export class ProcessTable {
                     element("span", { className: "name node faint" }, row.node)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
-                cell: (row) => totalText(row, this.weights?.unit ?? "samples") },
+                cell: (row) => totalCell(row, this.weights?.unit ?? "samples") },
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             ...sureColumns(this.weights?.unit ?? "samples", this.hasHalf),

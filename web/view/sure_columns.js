@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The columns of a table that say how sure its totals are. */
+import { isChance } from "#analysis/row_interval";
+import { element } from "#view/dom";
 import { estimateTexts, figureText, numberText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Weights["unit"]} Unit */
 /** @typedef {{ total: number, half: number, samples: number }} Row */
 
 /**
- * The total of a row, with the digits of its interval.
+ * The total of a row, with the digits of its interval; grey if chance may explain the row.
  *
  * @param {Row} row
  * @param {Unit} unit
  */
-export function totalText({ total, half }, unit) {
-    const isScaled = unit === "ns" || unit === "bytes";
+export function totalCell(row, unit) {
+    const { total, half } = row, isScaled = unit === "ns" || unit === "bytes";
+    const text = isScaled ? estimateTexts(total, half, unit).amount : figureText(total, unit);
 
-    return isScaled ? estimateTexts(total, half, unit).amount : figureText(total, unit);
+    return isChance(row) ? element("span", { className: "faint", title: "may be chance" }, text) : text;
 }
 
 /**
