@@ -134,6 +134,7 @@ static void opened(struct probe_group *group, struct probe_links *links, uint64_
     group->first = look_at(group);
     group->charged_time = group->first.time;
     group->charged_cpu = governor->target_cpu;
+    group->ran = group->first.time;
     window_log_open(&group->log, group->first.time, continuous);
 }
 
@@ -307,6 +308,10 @@ void governor_group_close(struct probe_group *group)
 /* How far back rates are averaged, in ns of open time. */
 static const double RATE_MEMORY = 50e6;
 
+/* After so many ns of open time without a run, 2 % of the averages are left: they count as 0. So
+ * the period of samples settles, and the governor can sleep. */
+static const uint64_t RATE_FORGOTTEN = 200000000;
+
 struct probe_counts governor_group_counts(const struct probe_group *group)
 {
     const struct governor_callbacks *callbacks = &group->governor->options.callbacks;
@@ -355,6 +360,10 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
         moved_average(group->runs_per_second, runs / time * 1e9, time, RATE_MEMORY);
     group->size_per_second =
         moved_average(group->size_per_second, size / time * 1e9, time, RATE_MEMORY);
+    if (runs > 0)
+        group->ran = now;
+    else if (now - group->ran >= RATE_FORGOTTEN)
+        group->runs_per_second = group->size_per_second = 0;
     group->charged_time = now;
     group->charged_cpu = group->governor->target_cpu;
     budget_spend(group->governor->budget, group->number, now,

@@ -41,6 +41,7 @@ struct probe_group {
     /* cost */
     struct probe_counts charged;        /* counts whose cost is charged */
     uint64_t charged_time, charged_cpu; /* the clock and the target's CPU time at that */
+    uint64_t ran;                       /* the clock when charged runs were last found */
     struct run_time run_time;
     double program_ns;
     double runs_per_second, size_per_second; /* while open */
