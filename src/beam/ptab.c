@@ -42,6 +42,16 @@ bool ptab_read_shift(struct vm *vm, uint64_t root, int32_t offset, int32_t *shif
     return true;
 }
 
+bool ptab_read_newest(struct vm *vm, uint64_t root, uint32_t *position)
+{
+    const struct layout *layout = &vm->layout;
+    uint64_t queue;
+
+    return root && layout->ptab_aid_ix >= 0 && layout->ptab_free_id_data >= 0 &&
+           memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_free_id_data, &queue) &&
+           queue && memory_read_u32(vm->memory, root + (uint64_t)layout->ptab_aid_ix, position);
+}
+
 int ptab_unreadable(const struct vm *vm, const char *what, struct error *error)
 {
     return error_set(error, ERROR_UNSUPPORTED, "the %s table of process %d can't be read", what,

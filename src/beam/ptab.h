@@ -28,6 +28,11 @@ bool ptab_read_mask(struct vm *vm, uint64_t root, int32_t offset, uint64_t *mask
 /* Read a number of bits to shift by. False if it is more than 63. */
 bool ptab_read_shift(struct vm *vm, uint64_t root, int32_t offset, int32_t *shift);
 
+/* Read the position in the queue from which the newest entry of the table at `root` took its data.
+ * Each new entry has the next position, and is in the table a little later. False if it can't be
+ * read, or if the table has no queue (+P legacy, +Q legacy). */
+bool ptab_read_newest(struct vm *vm, uint64_t root, uint32_t *position);
+
 /* Set the error of a table that can't be read: "process" or "port". Return -1. */
 int ptab_unreadable(const struct vm *vm, const char *what, struct error *error);
 

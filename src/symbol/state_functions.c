@@ -3,13 +3,17 @@
 
 #include <stdlib.h>
 
+#include "beam/ptab.h"
 #include "hooks/hooks.h"
 #include "native/mappings.h"
 #include "native/native_code.h"
 #include "util/address_map.h"
 #include "util/alloc.h"
 
-enum { FUNCTIONS_MAX = 1 << 12 };
+enum {
+    FUNCTIONS_MAX = 1 << 12,
+    LOOKS_FOR_DRIVERS = 2, /* at the ports, after one was opened */
+};
 
 struct state_functions {
     struct vm *vm;
@@ -18,6 +22,8 @@ struct state_functions {
     struct address_map *by_start;
     bool known[STATE_FUNCTIONS];
     uint32_t version;
+    uint32_t newest_port;         /* at the last look for drivers */
+    unsigned port_looks;          /* since a port was new */
     struct reachability *collect; /* from garbage_collect() to FUNCTION_FULL_SWEEP; NULL: unknown */
 };
 
@@ -80,9 +86,25 @@ static bool add_driver_function(void *context, uint64_t function)
     return true;
 }
 
+/* True if ports have been opened since the last two looks. A new port may be in the table a little
+ * later than its position shows: the second look finds it. */
+static bool may_have_new_ports(struct state_functions *functions)
+{
+    struct vm *vm = functions->vm;
+    uint32_t newest;
+
+    if (!ptab_read_newest(vm, vm->roots.port_table, &newest))
+        return true;
+    if (newest != functions->newest_port)
+        functions->port_looks = 0;
+    functions->newest_port = newest;
+    return functions->port_looks < LOOKS_FOR_DRIVERS && ++functions->port_looks;
+}
+
 void state_functions_find_drivers(struct state_functions *functions)
 {
-    drivers_each_function(functions->vm, add_driver_function, functions);
+    if (may_have_new_ports(functions))
+        drivers_each_function(functions->vm, add_driver_function, functions);
 }
 
 /* ---- sweeps ---- */
