@@ -15,7 +15,6 @@
 
 enum {
     SWEEP_MOST = 100,        /* processes of a sweep; if there are more, it visits a random part */
-    RECENT = 1 << 10,        /* slots for the last CPU sample of a process */
     TOP_SECONDS = 10,        /* default time after which the top is chosen again */
     GROWTH_NS = 1000000000,  /* most time until the top is chosen a second time, by growth */
     CPU_INTERVALS = 3,       /* a process that continues to run is sampled by then */
@@ -63,7 +62,7 @@ struct wall {
     size_t pending_count, pending_room;
     struct last_sweep last;
     struct wall_resting *resting;
-    struct sample recent[RECENT]; /* CPU samples, by process id modulo RECENT */
+    struct wall_recent recent;
     /* of the current call */
     uint64_t now;
     struct segment *segment;
@@ -124,6 +123,7 @@ void wall_free(struct wall *wall)
     free(wall->pending);
     free(wall->last.samples);
     wall_resting_free(wall->resting);
+    wall_recent_free(&wall->recent);
     free(wall);
 }
 
@@ -233,7 +233,7 @@ static void settle(struct wall *wall, bool all)
 
     for (size_t i = 0; i < wall->pending_count; i++) {
         struct pending *pending = &wall->pending[i];
-        const struct sample *recent = &wall->recent[pending->sample.process % RECENT];
+        const struct sample *recent = wall_recent_get(&wall->recent, pending->sample.process);
         uint64_t age = wall->now - pending->sample.time;
 
         if (!all && age <= STACK_NS && wall->now - pending->looked < wait)
@@ -241,8 +241,7 @@ static void settle(struct wall *wall, bool all)
         pending->looked = wall->now;
         if (append_waiting(wall, pending))
             continue;
-        if (recent->process == pending->sample.process &&
-            recent->time + STACK_NS > pending->sample.time)
+        if (recent && recent->time + STACK_NS > pending->sample.time)
             append_running(wall, pending, recent);
         else if (all || age > STACK_NS)
             append_unsampled(wall, pending);
@@ -259,7 +258,7 @@ int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segme
     wall->result = 0;
     if (!sample->process)
         return 0;
-    wall->recent[sample->process % RECENT] = *sample;
+    wall_recent_put(&wall->recent, sample);
     for (size_t i = 0; i < wall->pending_count; i++)
         if (wall->pending[i].sample.process == sample->process)
             append_running(wall, &wall->pending[i], sample);
@@ -446,23 +445,6 @@ int wall_finish(struct wall *wall, struct segment *segment, struct error *error)
     return wall->result;
 }
 
-/* Move the CPU samples to the new profile, and to the slots of their new process ids. */
-static void remap_recent(struct wall *wall, struct profile_remap *remap)
-{
-    struct sample *recent = xcalloc(RECENT, sizeof(*recent));
-
-    for (size_t i = 0; i < RECENT; i++) {
-        struct sample sample = wall->recent[i];
-
-        if (!sample.process || sample.time + STACK_NS < wall->now)
-            continue;
-        profile_remap_sample(remap, &sample);
-        recent[sample.process % RECENT] = sample;
-    }
-    memcpy(wall->recent, recent, sizeof(wall->recent));
-    free(recent);
-}
-
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile)
 {
     struct profile_remap remap = {.from = before, .to = profile};
@@ -472,7 +454,7 @@ void wall_begin(struct wall *wall, const struct profile *before, struct profile 
     for (size_t i = 0; i < wall->last.count; i++)
         profile_remap_sample(&remap, &wall->last.samples[i]);
     wall_resting_move(wall->resting, &remap);
-    remap_recent(wall, &remap);
+    wall_recent_move(&wall->recent, wall->now - STACK_NS, &remap);
     profile_remap_free(&remap);
     wall->started = wall->swept;
     wall->samples = wall->time = 0;

@@ -119,6 +119,24 @@ double wall_population_read(const struct wall_population *population);
  * changed. */
 double wall_population_error(const struct wall_population *population);
 
+/* ---- wall_recent.c ---- */
+
+/* The last CPU samples of processes. The newer sample of two processes may replace the older one.
+ */
+
+/* All zero is empty, and takes no memory: most VMs of a host are idle. */
+struct wall_recent {
+    struct sample *of; /* by process id modulo their number; NULL: there are none */
+};
+
+void wall_recent_free(struct wall_recent *recent);
+/* The sample must have a process. */
+void wall_recent_put(struct wall_recent *recent, const struct sample *sample);
+/* Return the sample of this process, or NULL. */
+const struct sample *wall_recent_get(const struct wall_recent *recent, process_id process);
+/* Move the samples since `since` to the new profile, and forget the others. */
+void wall_recent_move(struct wall_recent *recent, uint64_t since, struct profile_remap *remap);
+
 /* ---- wall_resting.c ---- */
 
 /*
