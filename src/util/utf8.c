@@ -54,10 +54,22 @@ static bool utf8_is_bad(size_t length, uint32_t point)
     return false;
 }
 
+/* Most texts are nothing else. */
+static bool is_printable_ascii(const char *text, size_t size)
+{
+    uint8_t bad = 0;
+
+    for (size_t i = 0; i < size; i++)
+        bad |= (uint8_t)((uint8_t)(text[i] - ' ') > '~' - ' ');
+    return !bad;
+}
+
 bool utf8_is_clean(const char *text, size_t size)
 {
     uint32_t point = 0;
 
+    if (is_printable_ascii(text, size))
+        return true;
     for (size_t i = 0, length; i < size; i += length) {
         length = utf8_decode(text + i, size - i, &point);
         if (utf8_is_bad(length, point))
