@@ -351,10 +351,10 @@ struct parser *mappings_parser(struct mappings *mappings)
     return mappings->parser;
 }
 
-void mappings_rest(struct mappings *mappings)
+void mappings_rest(struct mappings *mappings, bool is_idle)
 {
     if (mappings->parser)
-        parser_rest(mappings->parser);
+        parser_rest(mappings->parser, is_idle);
 }
 
 bool mappings_lack_parser(const struct mappings *mappings)

@@ -84,7 +84,7 @@ const struct mapping *mappings_all(struct mappings *mappings, int *count);
 /* Return the parser of the files, started at first use. */
 struct parser *mappings_parser(struct mappings *mappings);
 /* Let the parser end if it is not in use (parser_rest()). */
-void mappings_rest(struct mappings *mappings);
+void mappings_rest(struct mappings *mappings, bool is_idle);
 /* True if no process could be started to parse files. */
 bool mappings_lack_parser(const struct mappings *mappings);
 

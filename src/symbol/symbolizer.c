@@ -212,7 +212,7 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
         state_functions_find_drivers(symbolizer->state_functions);
     }
     thread_watch_look(symbolizer->thread_watch);
-    mappings_rest(symbolizer->vm->mappings);
+    mappings_rest(symbolizer->vm->mappings, has_rested);
 }
 
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times)
