@@ -114,7 +114,8 @@ void event_totals_add_summary(const struct event_probes *probes, int event,
     for (int v = 0; v < EVENT_VALUES; v++)
         add_sum(probes, of, v, &counts, summary);
     add_cost(probes, of, summary);
-    add_histograms(probes, of, correction, histograms);
+    if (counts.runs) /* reading histograms costs more than all the rest, and most VMs are idle */
+        add_histograms(probes, of, correction, histograms);
     for (int i = 0; i < of->kind->tally_count; i++) {
         tallies[i].seen += counts.tallies[i];
         tallies[i].count += (uint64_t)llround((double)counts.tallies[i] * tally_scale);
