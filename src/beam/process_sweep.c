@@ -43,6 +43,7 @@ struct process_sweep {
     uint64_t code_generation;          /* after the stacks were read */
     struct swept_process swept[BATCH]; /* the processes to visit */
     bool is_torn[BATCH];
+    /* Buffers; NULL: not needed since process_sweep_rest(). */
     uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
     uint8_t *again;   /* BATCH structs, read after the stacks */
     uint8_t *stacks;  /* BATCH times STACK_ROOM */
@@ -65,10 +66,24 @@ struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
         return NULL;
     }
     sweep->live = live_slots_new(vm, &sweep->encoding);
+    return sweep;
+}
+
+static void make_room(struct process_sweep *sweep)
+{
+    if (sweep->structs)
+        return;
     sweep->structs = xmalloc(2 * sweep->size * BATCH);
     sweep->again = xmalloc(sweep->size * BATCH);
     sweep->stacks = xmalloc((size_t)BATCH * STACK_ROOM);
-    return sweep;
+}
+
+void process_sweep_rest(struct process_sweep *sweep)
+{
+    free(sweep->structs);
+    free(sweep->again);
+    free(sweep->stacks);
+    sweep->structs = sweep->again = sweep->stacks = NULL;
 }
 
 void process_sweep_free(struct process_sweep *sweep)
@@ -76,9 +91,7 @@ void process_sweep_free(struct process_sweep *sweep)
     if (!sweep)
         return;
     live_slots_free(sweep->live);
-    free(sweep->structs);
-    free(sweep->again);
-    free(sweep->stacks);
+    process_sweep_rest(sweep);
     free(sweep);
 }
 
@@ -244,8 +257,10 @@ bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *proc
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process)
 {
-    uint8_t *bytes = sweep->again;
+    uint8_t *bytes;
 
+    make_room(sweep);
+    bytes = sweep->again;
     *process = (struct swept_process){.address = address, .bytes = bytes};
     for (int i = 0; i < TRIES; i++) {
         if (!memory_read(sweep->vm->memory, address, bytes, sweep->size) ||
@@ -381,6 +396,7 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
     bool by_lines = !all && !request->indices && request->share < LINES_SHARE;
     int result;
 
+    make_room(sweep);
     sweep->request = request;
     sweep->counts = counts;
     sweep->count = 0;

@@ -59,6 +59,10 @@ struct process_sweep;
 struct process_sweep *process_sweep_new(struct vm *vm, struct error *error);
 void process_sweep_free(struct process_sweep *sweep);
 
+/* Give back the memory of the last sweep, up to 5 MB: there may be no other one for long. The data
+ * of processes that it has read become invalid. */
+void process_sweep_rest(struct process_sweep *sweep);
+
 struct sweep_request {
     bool with_stacks;
     double share;            /* share of the processes to visit, chosen at random; 0 or 1: all */

@@ -14,6 +14,7 @@
 #include "util/number.h"
 
 enum {
+    REPEATS_TO_REST = 5,     /* of a sweep in a row, until its memory is given back */
     SWEEP_MOST = 100,        /* processes of a sweep; if there are more, it visits a random part */
     TOP_SECONDS = 10,        /* default time after which the top is chosen again */
     GROWTH_NS = 1000000000,  /* most time until the top is chosen a second time, by growth */
@@ -48,6 +49,7 @@ struct last_sweep {
     struct recording_totals totals;
     bool is_of_all;  /* that are requested */
     bool may_repeat; /* while the VM rests, another sweep would find the same */
+    unsigned repeats;
 };
 
 struct wall {
@@ -406,6 +408,13 @@ static void sweep(struct wall *wall)
     end_sweep(wall, all ? 0 : processes, first_pending);
 }
 
+static void repeat(struct wall *wall)
+{
+    end_sweep(wall, 0, wall->pending_count);
+    if (++wall->last.repeats == REPEATS_TO_REST)
+        process_sweep_rest(wall->sweep);
+}
+
 /* Sweep, or repeat the last sweep, which is cheaper. */
 static void sweep_or_repeat(struct wall *wall, bool has_rested)
 {
@@ -415,7 +424,7 @@ static void sweep_or_repeat(struct wall *wall, bool has_rested)
     wall->next += interval;
     event_spans_place(&wall->segment->spans, wall->segment->wall);
     if (has_rested && wall->last.may_repeat)
-        end_sweep(wall, 0, wall->pending_count);
+        repeat(wall);
     else
         sweep(wall);
     for (; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)

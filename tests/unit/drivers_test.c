@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "beam/ptab.h"
 #include "hooks/hooks.h"
 #include "fake_target.h"
 
@@ -157,6 +158,24 @@ static void test_no_drivers_are_found_without_table_or_layout(void **state)
     assert_seen(NULL, 0);
 }
 
+/* The newest port is known by the queue of port numbers; a table without a queue (+Q legacy) and no
+ * table have none. */
+static void test_newest_port_is_known_by_the_queue(void **state)
+{
+    uint64_t table = vm.roots.port_table;
+    uint32_t newest = 0;
+
+    (void)state;
+    fake_put(target, table + (uint64_t)vm.layout.ptab_aid_ix, &(uint32_t){7}, 4);
+    assert_false(ptab_read_newest(&vm, table, &newest));
+    fake_put_u64(target, table + (uint64_t)vm.layout.ptab_free_id_data, ports);
+    assert_true(ptab_read_newest(&vm, table, &newest));
+    assert_int_equal(newest, 7);
+    assert_false(ptab_read_newest(&vm, 0, &newest));
+    vm.layout.ptab_aid_ix = -1;
+    assert_false(ptab_read_newest(&vm, table, &newest));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +185,7 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(test_no_drivers_are_found_without_table_or_layout, start,
                                         stop),
+        cmocka_unit_test_setup_teardown(test_newest_port_is_known_by_the_queue, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,23 @@ static void test_each_process_is_visited_once(void **state)
     close_bench(&bench);
 }
 
+/* A sweep that has given back its memory takes it again, for all processes and for one. */
+static void test_sweeps_continue_after_a_rest(void **state)
+{
+    struct bench bench;
+    struct swept_process process;
+
+    (void)state;
+    open_bench(&bench, 300);
+    process_sweep_rest(bench.sweep);
+    assert_int_equal(process_sweep_again(bench.sweep, bench.processes[2], id_of(2), &process),
+                     SWEPT_AT_REST);
+    process_sweep_rest(bench.sweep);
+    sweep(&bench);
+    assert_int_equal(bench.stack_bytes, 300 * STACK_WORDS * 8);
+    close_bench(&bench);
+}
+
 /* Only the requested processes are visited, without those that have ended. */
 static void test_only_requested_processes_are_visited(void **state)
 {
@@ -463,6 +480,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_process_is_visited_once),
+        cmocka_unit_test(test_sweeps_continue_after_a_rest),
         cmocka_unit_test(test_only_requested_processes_are_visited),
         cmocka_unit_test(test_share_of_a_sweep_has_equal_chance_for_all),
         cmocka_unit_test(test_sweeps_choose_other_processes_each_time),
