@@ -18,6 +18,7 @@
  */
 #include "caller.h"
 #include "sample.h"
+#include "table.h"
 #include "trace.h"
 #include "vm_constants.h"
 
@@ -386,6 +387,8 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
     put_native(scratch, area);
     if (area->hend)
         put_below(scratch, area);
+    if (area->hend && area->base)
+        put_table(area->at, area->base + target->x_reg_array, target->magic_binary_numbers);
 }
 
 /* Undo what probes change. While a function with a uretprobe runs, the return address on the stack

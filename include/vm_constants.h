@@ -262,6 +262,15 @@ enum { ERTS_DB_TABLE_NITEMS_COUNTER_ID = 0, ERTS_DB_TABLE_MEM_COUNTER_ID = 1 };
  * 27.3.4.1:44, 29.1.1:46). */
 enum { ERTS_MAX_FLXCTR_GROUPS = 256, ERTS_FLXCTR_SNAPSHOT_NOT_ONGOING = 0 };
 
+/* The header of a reference, which two words follow. In a magic reference the first of them is the
+ * address of an ErtsMagicBinary. In an ordinary one its low half is the marker (erl_term.h
+ * 25.2.3:736-774, 25.2.3:940, 27.3.4.1:769-807, 27.3.4.1:973). */
+enum { ERTS_REF_THING_HEADER = 2 << HEADER_ARITY_OFFS | REF_SUBTAG };
+#define ERTS_ORDINARY_REF_MARKER (~0U)
+
+/* The numbers of a reference (erl_term.h 25.2.3:715, 27.3.4.1:748). */
+enum { ERTS_REF_NUMBERS = 3 };
+
 /* The second number of a reference (erl_bif_unique.h 25.2.3:102-111, 27.3.4.1:100-109,
  * 29.1.1:102-111). */
 enum { ERTS_REF1_MAGIC_MARKER_BIT = 1 << 17, ERTS_REF1_THR_ID_MASK = (1 << 16) - 1 };

@@ -57,6 +57,7 @@ enum wire_region_kind {
     REGION_PROCESS_WORDS,   /* Process: the words in wire_target.process_words */
     REGION_TICK,            /* u64: the clock's count that the sample stands for */
     REGION_TRACE,           /* struct wire_trace: the trace that the process works for */
+    REGION_TABLE,           /* struct wire_table: the table that an ETS function may have got */
 };
 
 /* The words of a struct that a sample contains. Their offsets in the struct are ascending multiples
@@ -112,6 +113,15 @@ struct wire_sample {
 struct wire_trace {
     __u64 trace_high, trace_low; /* of 128 bits */
     __u64 span;
+};
+
+/* The first argument of the BIF that runs, if it can be an ETS table: an atom, or a magic reference
+ * (bpf/table.h). Other BIFs have such arguments too: user space knows which BIF runs. */
+struct wire_table {
+    __u64 name;                      /* atom term; 0: a reference */
+    __u64 identifier;                /* address of the reference's ErtsMagicBinary */
+    __u32 numbers[ERTS_REF_NUMBERS]; /* of the reference, as in memory */
+    __u32 continues; /* true: the argument is a tuple, whose first element is the table */
 };
 
 /* Names in a VM with OpenTelemetry: atom terms. */

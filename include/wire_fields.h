@@ -76,6 +76,9 @@ WIRE_OFFSET(process_msgq_save)
 WIRE_OFFSET(message_m)
 WIRE_OFFSET(message_hfrag)
 WIRE_OFFSET(heap_fragment_mem)
+/* the first argument of a BIF */
+WIRE_OFFSET(x_reg_array)
+WIRE_OFFSET(magic_binary_numbers)
 /* schedulers */
 WIRE_FIELD(SCHEDULER, sched_registers)
 WIRE_FIELD(SCHEDULER, sched_ssi)

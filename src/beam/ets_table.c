@@ -193,6 +193,31 @@ bool ets_table_read(const struct ets_reader *reader, uint64_t address, struct et
     return entry->is_deleted || term_is_pid(table->owner);
 }
 
+/* The data of an identifier's ErtsMagicBinary is the address of the table (make_btid(), erl_db.c
+ * 25.2.3:262, 27.3.4.1:262). The numbers are read last: no other reference has them, so the memory
+ * before was that of this identifier. */
+bool ets_table_name(struct vm *vm, uint64_t identifier, const uint32_t numbers[ERTS_REF_NUMBERS],
+                    uint64_t *ret_name)
+{
+    const struct layout *layout = &vm->layout;
+    const struct ets_reader reader = {.vm = vm};
+    uint32_t numbers_now[ERTS_REF_NUMBERS];
+    struct ets_entry entry;
+    uint64_t table;
+
+    if (!ets_table_layout_is_known(layout) || layout->magic_binary_data < 0 ||
+        layout->magic_binary_numbers < 0 ||
+        !memory_read_u64(vm->memory, identifier + (uint64_t)layout->magic_binary_data, &table) ||
+        !ets_table_read(&reader, table, &entry) || entry.is_deleted ||
+        entry.identifier != identifier ||
+        !memory_read(vm->memory, identifier + (uint64_t)layout->magic_binary_numbers, numbers_now,
+                     sizeof(numbers_now)) ||
+        memcmp(numbers_now, numbers, sizeof(numbers_now)) != 0)
+        return false;
+    *ret_name = entry.table.name;
+    return true;
+}
+
 /* ---- data behind the struct ---- */
 
 /* The numbers of a table's identifier contain the number of the scheduler that made it

@@ -36,6 +36,11 @@ typedef void (*ets_visit)(void *context, const struct ets_table *table);
 /* Visit all tables and fill *ret_counts. False if the layout of tables is not known. */
 bool ets_tables_each(struct vm *vm, ets_visit visit, void *context, struct ets_counts *ret_counts);
 
+/* Find the name of the table whose identifier is this: a magic reference, by the address of its
+ * ErtsMagicBinary and its numbers. False if the table has been deleted, or can't be read. */
+bool ets_table_name(struct vm *vm, uint64_t identifier, const uint32_t numbers[ERTS_REF_NUMBERS],
+                    uint64_t *ret_name);
+
 /* ---- ets_table.c ---- */
 
 /* One ETS table, read from the target: the parts of ets_tables_each(). */

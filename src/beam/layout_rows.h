@@ -232,6 +232,7 @@ LAYOUT_ROW(counter_snapshot_status, "ErtsFlxCtrDecentralizedCtrArray.snapshot_st
 LAYOUT_ROW(counter_elements, "ErtsFlxCtrDecentralizedCtrArray.array")
 LAYOUT_ROW(sizeof_counter_element, "sizeof(ErtsFlxCtrDecentralizedCtrArrayElem)")
 LAYOUT_ROW(magic_binary_numbers, "ErtsMagicBinary.refn")
+LAYOUT_ROW(magic_binary_data, "ErtsMagicBinary.u.unaligned.data")
 
 /* An allocator's instance (erl_alloc_util.h, struct Allctr_t_) and what it counts of its carriers
  * (CarriersStats_t) */

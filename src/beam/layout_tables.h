@@ -33,6 +33,8 @@
  *   differs between patches of 26.
  *   Rows of ETS tables are unknown for 24. Those of 26 and 28 are derived: the releases around each
  *   agree on them, and the distance of sched_ets_tables to sched_gc_info is the same in all.
+ *   magic_binary_data was compared with live nodes of 25, 27 and 29. That of 28 is derived: those
+ *   around it agree.
  *   node_* were compared with live nodes of 25, 27 and 29, and copied to the other releases.
  *   allocator_* and sizeof_carriers_stats of 26 and 28 are derived: the sources of 25, 27 and 29
  *   have the same structs. They are unknown for 24.
@@ -267,6 +269,7 @@ LAYOUT_COLUMNS(counter_snapshot_status, -1, 8, 8, 8, 8, 8)
 LAYOUT_COLUMNS(counter_elements, -1, 16, 16, 16, 16, 16)
 LAYOUT_COLUMNS(sizeof_counter_element, -1, 64, 64, 64, 64, 64)
 LAYOUT_COLUMNS(magic_binary_numbers, -1, 32, -1, 40, 40, 40)
+LAYOUT_COLUMNS(magic_binary_data, -1, 48, -1, 56, 56, 56)
 LAYOUT_COLUMNS(allocator_name_prefix, -1, 120, 120, 120, 120, 120)
 LAYOUT_COLUMNS(allocator_number, -1, 128, 128, 128, 128, 128)
 LAYOUT_COLUMNS(allocator_pool_blocks, -1, 456, 456, 456, 456, 456)

@@ -52,6 +52,9 @@ enum frame_kind {
     FRAME_MARK, /* no code, but a note: "[N words truncated]" */
 };
 
+/* The symbol of a mark that names an ETS table begins with this: "[table session]". */
+#define TABLE_MARK "[table "
+
 /* A frame. `symbol` is the final text ("lists:map/2", "Enum.map/2", "memcpy", "beam.smp+0x1234").
  * `module` is 0 for Erlang code. `file` and `line` are 0 if unknown. `address` is the start of the
  * symbol, not the sampled address, so that equal stacks have the same id. */

@@ -20,6 +20,7 @@ struct named_frame {
     frame_id id;
     enum frame_class class;
     enum waiting_class waiting;
+    enum table_argument argument;
     bool erlang, unresolved;
 };
 
@@ -98,6 +99,7 @@ static struct named_frame intern(struct frame_names *names, struct frame *frame,
         .id = profile_frame(names->profile, frame),
         .class = class_of(names, frame, symbol),
         .waiting = waiting_class_of(frame->kind, symbol),
+        .argument = frame->kind == FRAME_BIF ? table_argument_of(symbol) : ARGUMENT_OTHER,
         .erlang = frame->kind == FRAME_ERLANG || frame->kind == FRAME_BIF,
         .unresolved = frame->unresolved,
     };
@@ -306,6 +308,19 @@ static struct named_frame name_mark(struct frame_names *names, const char *text)
     return intern(names, &frame, text);
 }
 
+/* The frame counts as the BIF that works on the table: it called the native code. */
+static struct named_frame name_table(struct frame_names *names, uint64_t term)
+{
+    const char *name = atom_text(names->from.atoms, term);
+    char text[TEXT_MAX];
+    struct named_frame frame;
+
+    snprintf(text, sizeof(text), TABLE_MARK "%.*s]", TEXT_MAX - 16, name ? atom_shown(name) : "?");
+    frame = name_mark(names, text);
+    frame.class = CLASS_BIF;
+    return frame;
+}
+
 static struct named_frame look_up(struct frame_names *names, const struct unwound_frame *unwound)
 {
     uint64_t address = unwound->address - unwound->is_return;
@@ -327,6 +342,8 @@ static struct named_frame look_up(struct frame_names *names, const struct unwoun
         return name_mark(names, "[interrupt entry]");
     case ADDRESS_MISSING:
         return name_mark(names, "[frames missing]");
+    case ADDRESS_TABLE:
+        return name_table(names, unwound->address);
     case ADDRESS_UNKNOWN:
     case ADDRESS_KINDS:
         break;
@@ -336,14 +353,20 @@ static struct named_frame look_up(struct frame_names *names, const struct unwoun
 
 /* ---- the cache ---- */
 
-enum { CLASS_SHIFT = 32, ERLANG_SHIFT = 40, UNRESOLVED_SHIFT = 41, WAITING_SHIFT = 42 };
+enum {
+    CLASS_SHIFT = 32,
+    ERLANG_SHIFT = 40,
+    UNRESOLVED_SHIFT = 41,
+    WAITING_SHIFT = 42,
+    ARGUMENT_SHIFT = 50,
+};
 
 static uint64_t pack(const struct named_frame *frame)
 {
     return frame->id | (uint64_t)frame->class << CLASS_SHIFT |
            (uint64_t)frame->erlang << ERLANG_SHIFT |
            (uint64_t)frame->unresolved << UNRESOLVED_SHIFT |
-           (uint64_t)frame->waiting << WAITING_SHIFT;
+           (uint64_t)frame->waiting << WAITING_SHIFT | (uint64_t)frame->argument << ARGUMENT_SHIFT;
 }
 
 static struct named_frame unpack(uint64_t value)
@@ -354,6 +377,7 @@ static struct named_frame unpack(uint64_t value)
         .erlang = value >> ERLANG_SHIFT & 1,
         .unresolved = value >> UNRESOLVED_SHIFT & 1,
         .waiting = (enum waiting_class)(value >> WAITING_SHIFT & 0xff),
+        .argument = (enum table_argument)(value >> ARGUMENT_SHIFT & 0xff),
     };
 }
 
@@ -397,23 +421,34 @@ static struct named_frame find(struct frame_names *names, const struct unwound_f
     return frame;
 }
 
+enum table_argument frame_names_argument(struct frame_names *names,
+                                         const struct unwound_frame *frame)
+{
+    refresh(names);
+    return find(names, frame).argument;
+}
+
 /* Learn the names of native functions without a symbol from a stack, before its frames are
  * named. */
 static void learn(struct frame_names *names, const struct unwound *unwound)
 {
     for (size_t i = 1; i + 1 < unwound->count; i++) {
         const struct unwound_frame *bif = &unwound->frames[i];
-        uint64_t native = bif[-1].address - bif[-1].is_return, cached;
+        const struct unwound_frame *callee = bif - 1;
         struct mapping *mapping;
+        uint64_t cached;
         struct mfa mfa;
 
-        if (bif->kind != ADDRESS_EXPORT || bif[-1].kind != ADDRESS_NATIVE)
+        if (callee->kind == ADDRESS_TABLE && i > 1)
+            callee--;
+        if (bif->kind != ADDRESS_EXPORT || callee->kind != ADDRESS_NATIVE)
             continue;
         /* Only a frame that has no name yet is worth the look-up. */
-        if (!address_map_get(names->cached[ADDRESS_NATIVE], bif[-1].address * 2 + bif[-1].is_return,
+        if (!address_map_get(names->cached[ADDRESS_NATIVE], callee->address * 2 + callee->is_return,
                              &cached) &&
             read_export(names, bif->address, &mfa))
-            runtime_names_learn_bif(names->from.runtime, start_of(names, native, &mapping),
+            runtime_names_learn_bif(names->from.runtime,
+                                    start_of(names, callee->address - callee->is_return, &mapping),
                                     bif[1].address, mfa.module, mfa.function, mfa.arity);
         return;
     }

@@ -180,6 +180,36 @@ struct named_stack {
 const struct named_stack *frame_names_find(struct frame_names *names,
                                            const struct unwound *unwound);
 
+/* What the first argument of the function in this frame is. */
+enum table_argument frame_names_argument(struct frame_names *names,
+                                         const struct unwound_frame *frame);
+
+/* ---- table_frame.c ---- */
+
+/*
+ * Names the ETS table that a BIF works on: the frame of the table is the BIF's callee.
+ *
+ *      ... ─ ets:lookup/2 ─ [table session] ─ ets_lookup_2 ─ db_get_hash ...
+ *
+ * The table is the BIF's first argument (bpf/table.h). A table without a name of its own shows the
+ * name that ets:new/2 got. There is no frame if the argument is not certain to be a table, or if
+ * the table has been deleted meanwhile.
+ */
+
+/* What the first argument of a function is. */
+enum table_argument {
+    ARGUMENT_OTHER,
+    ARGUMENT_TABLE,
+    ARGUMENT_CONTINUATION, /* a tuple, whose first element is a table */
+};
+
+/* The first argument of the BIF or trap with this name: "ets:lookup/2". */
+enum table_argument table_argument_of(const char *symbol);
+
+/* Add the frame of the table to the stack, if the sample shows one. */
+void table_frame_add(struct frame_names *names, struct vm *vm, const struct snapshot *snapshot,
+                     struct unwound *unwound);
+
 /* ---- dirty_loop.c ---- */
 
 /*

@@ -351,6 +351,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
         symbolizer_refresh(symbolizer);
     unwound = unwind(symbolizer->unwinder, snapshot);
     dirty_loop_cut(symbolizer->dirty_loop, snapshot, unwound);
+    table_frame_add(symbolizer->names, symbolizer->vm, snapshot, unwound);
     *sample = (struct sample){.time = wire->time, .cpu = (uint16_t)wire->cpu};
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     named = frame_names_find(symbolizer->names, unwound);

@@ -45,6 +45,7 @@ enum address_kind {
     ADDRESS_CUT,     /* the address is the number of words that are missing here */
     ADDRESS_MISSING, /* frames may be missing here */
     ADDRESS_ENTRY,   /* the entry to the kernel: nothing else is known */
+    ADDRESS_TABLE,   /* the address is the name of an ETS table, an atom term */
     ADDRESS_KINDS,
 };
 

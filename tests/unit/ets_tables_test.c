@@ -323,6 +323,62 @@ static void test_unreadable_and_implausible_tables_end_the_list(void **state)
     }
 }
 
+/* Make the identifier of a table; return the address of its ErtsMagicBinary. */
+static uint64_t put_identifier(uint64_t table, const uint32_t numbers[ERTS_REF_NUMBERS])
+{
+    uint64_t binary = fake_room(target, 128);
+
+    put_word(table, vm.layout.table_identifier, binary);
+    put_word(binary, vm.layout.magic_binary_data, table);
+    for (int32_t i = 0; i < ERTS_REF_NUMBERS; i++)
+        put_half(binary, vm.layout.magic_binary_numbers + 4 * i, numbers[i]);
+    return binary;
+}
+
+/* A table is found by the address and the numbers of its identifier. */
+static void test_identifier_leads_to_the_name(void **state)
+{
+    static const uint32_t numbers[] = {11, 1 << 17 | 2, 33}, others[] = {11, 1 << 17 | 2, 34};
+
+    (void)state;
+    EACH_RELEASE(i)
+    {
+        uint64_t table, binary, name = 0;
+
+        open_vm(releases[i]);
+        if (vm.layout.magic_binary_data >= 0) {
+            table = put_table(3, DB_SET | DB_PUBLIC, 1, 8);
+            binary = put_identifier(table, numbers);
+            assert_true(ets_table_name(&vm, binary, numbers, &name));
+            assert_int_equal(name, fake_atom_term(3));
+            assert_false(ets_table_name(&vm, binary, others, &name)); /* of a table before it */
+            assert_false(ets_table_name(&vm, binary + 8, numbers, &name));
+            put_word(table, vm.layout.table_identifier, binary + 8);
+            assert_false(ets_table_name(&vm, binary, numbers, &name));
+        } else {
+            assert_int_equal(releases[i], 26);
+            assert_false(ets_table_name(&vm, FAKE_BASE, numbers, &name));
+        }
+        close_vm();
+    }
+}
+
+/* The identifier of a deleted table leads nowhere (tid_clear(), erl_db.c). */
+static void test_identifier_of_a_deleted_table_has_no_name(void **state)
+{
+    static const uint32_t numbers[] = {11, 1 << 17 | 2, 33};
+    uint64_t table, binary, name;
+
+    (void)state;
+    open_vm(29);
+    table = put_table(3, DB_SET | DB_PUBLIC | DB_DELETE, 1, 8);
+    binary = put_identifier(table, numbers);
+    assert_false(ets_table_name(&vm, binary, numbers, &name));
+    put_word(binary, vm.layout.magic_binary_data, 0);
+    assert_false(ets_table_name(&vm, binary, numbers, &name));
+    close_vm();
+}
+
 static void test_list_that_is_not_readable_is_lost(void **state)
 {
     (void)state;
@@ -345,6 +401,8 @@ int main(void)
         cmocka_unit_test(test_impossible_counts_are_not_shown),
         cmocka_unit_test(test_cyclic_list_ends),
         cmocka_unit_test(test_unreadable_and_implausible_tables_end_the_list),
+        cmocka_unit_test(test_identifier_leads_to_the_name),
+        cmocka_unit_test(test_identifier_of_a_deleted_table_has_no_name),
         cmocka_unit_test(test_list_that_is_not_readable_is_lost),
     };
 
