@@ -66,6 +66,33 @@ static void test_label_that_is_a_detail_is_shown_beside_the_pid(void **state)
     free(text);
 }
 
+/* A sample counts for the ETS table that its leaf works on: a function that the BIF calls back does
+ * not. A function with such a name is no table. */
+static void test_tables_have_the_time_of_their_samples(void **state)
+{
+    struct small_profile small;
+    stack_id table, code;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    table = profile_stack(small.profile, small.samples[0].stack,
+                          small_frame(small.profile, TABLE_MARK "a [b]]", "", FRAME_MARK, 0));
+    code = profile_stack(small.profile, table,
+                         small_frame(small.profile, "ets_lookup_2", SMALL_FILE, FRAME_NATIVE, 1));
+    small.samples[0].stack = table;
+    small.samples[1].stack = code;
+    small.samples[2].stack = profile_stack(
+        small.profile, code, small_frame(small.profile, "lists:map/2", "", FRAME_ERLANG, 0));
+    small.samples[3].stack = profile_stack(
+        small.profile, 0, small_frame(small.profile, TABLE_MARK "c]", SMALL_FILE, FRAME_NATIVE, 2));
+    text =
+        small_output(&small, &summary_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
+    assert_non_null(strstr(text, "\nETS tables with most CPU time\n"
+                                 "       20.0 ms  50.0 %          2 samples  a [b]\n\n"));
+    free(text);
+}
+
 /* The largest sums come first, and no more of them than requested. */
 static void test_largest_sums_come_first(void **state)
 {
@@ -92,6 +119,7 @@ int main(void)
         cmocka_unit_test(test_summary_is_exact),
         cmocka_unit_test(test_label_that_is_a_detail_is_shown_beside_the_pid),
         cmocka_unit_test(test_unnamed_process_has_the_name_of_its_root_function),
+        cmocka_unit_test(test_tables_have_the_time_of_their_samples),
         cmocka_unit_test(test_largest_sums_come_first),
     };
 

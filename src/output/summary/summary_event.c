@@ -57,6 +57,7 @@ void summary_event_free(struct summary_event *event)
     rows_free(&event->places);
     rows_free(&event->processes);
     rows_free(&event->statuses);
+    rows_free(&event->tables);
     long_schedules_free(&event->slices);
     run_queues_free(&event->queues);
     traffic_table_free(&event->traffic);
@@ -97,6 +98,23 @@ static frame_id call_site(const struct profile *profile, stack_id stack)
     return leaf;
 }
 
+/* Return the symbol of the ETS table that the stack's leaf works on, 0 if there is none. */
+static string_id table_at(const struct profile *profile, stack_id stack)
+{
+    while (stack) {
+        const struct stack_node *node = profile_get_stack(profile, stack);
+        const struct frame *frame = profile_get_frame(profile, node->frame);
+
+        if (frame->kind == FRAME_MARK &&
+            !strncmp(profile_text(profile, frame->symbol), TABLE_MARK, strlen(TABLE_MARK)))
+            return frame->symbol;
+        if (frame->kind != FRAME_NATIVE && frame->kind != FRAME_KERNEL)
+            return 0;
+        stack = node->parent;
+    }
+    return 0;
+}
+
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
                        const struct output_source *source, const struct sample *sample)
 {
@@ -104,6 +122,7 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     uint64_t value = sample->values[event->weight.value];
     bool is_of_hit = row_interval_has_hit(&event->whole, sample);
     struct row_part part = row_interval_add_whole(&event->whole, sample, event->weight.value);
+    string_id table = table_at(profile, sample->stack);
     frame_id place;
 
     event->samples += !is_of_hit;
@@ -116,6 +135,8 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     if (sample->process)
         rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
                  &part);
+    if (table)
+        rows_add(&event->tables, table, &event->whole, &part);
     if (idle_is_left_out(source, sample)) {
         event->left_out.value = saturating_sum(event->left_out.value, value);
         event->left_out.samples++;
@@ -226,6 +247,27 @@ static void write_processes(FILE *file, const struct profile *profile,
         buffer_free(&name);
     }
     if (count || rest.rows)
+        write_rest(file, event, &rest, &(struct row){0});
+}
+
+/* Write the ETS tables, if there are any. */
+static void write_tables(FILE *file, const struct profile *profile,
+                         const struct summary_event *event, event_id id,
+                         const struct row_cover *cover)
+{
+    struct row top[TOP];
+    struct rows_rest rest;
+    size_t count = rows_top(&event->tables, &event->whole, cover, top, TOP, &rest);
+
+    if (count)
+        write_heading(file, profile, event, id, "ETS tables with most CPU time", "ETS tables");
+    for (size_t i = 0; i < count; i++) {
+        const char *text = profile_text(profile, top[i].id) + strlen(TABLE_MARK);
+
+        write_numbers(file, event, &top[i], event->whole.sum.value);
+        fprintf(file, "%.*s\n", (int)strlen(text) - 1, text);
+    }
+    if (count)
         write_rest(file, event, &rest, &(struct row){0});
 }
 
@@ -388,6 +430,7 @@ void summary_event_write(FILE *file, struct summary_event *event,
     else if (!event->is_cpu)
         fputc('\n', file);
     write_places(file, profile, event, id, &cover);
+    write_tables(file, profile, event, id, &cover);
     if (event->is_wall) /* each process has the same wall time */
         write_statuses(file, profile, event, id, &cover);
     else

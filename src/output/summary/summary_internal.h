@@ -117,6 +117,7 @@ struct summary_event {
     struct row_whole whole;
     struct rows places;           /* by symbol: see summary_event_add() */
     struct rows processes;        /* by id in summary_processes */
+    struct rows tables;           /* by symbol: ETS tables at the leaf */
     struct long_schedules slices; /* of sched */
     struct run_queues queues;     /* of sched */
     struct traffic_table traffic; /* of msg and sched */
@@ -134,7 +135,8 @@ void summary_event_free(struct summary_event *event);
  * sample that graphs leave out counts for no function. */
 void summary_event_add(struct summary_event *event, struct summary_processes *processes,
                        const struct output_source *source, const struct sample *sample);
-/* Write the event's counts over all hits, and its functions and processes with the greatest sums.
+/* Write the event's counts over all hits, and its functions, tables and processes with the greatest
+ * sums.
  * `totals` are the recording's. */
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
