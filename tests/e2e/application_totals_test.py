@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of real applications add up to the totals of their events, in each output."""
+import contextlib
+import itertools
 import json
 import threading
 import time
@@ -11,10 +13,12 @@ import applications_test
 import beamflame
 import nodes
 import output_sums
+import xmpp
 from totals_test import EVENTS, sums_of
 
 NEEDS = "own nodes"
 WARM_UP = 2  # seconds
+USERS = 800
 LEAST, MOST = 0.98, 1.02
 SHOWN = {1: 4, 100: 8}  # by budget: values, at least, that samples have
 SELECTIONS = ((("--to", "1.5"), ("--from", "1.5")), (("-I", "^gen"), ("-X", "^gen")))
@@ -85,6 +89,30 @@ class Totals:
             thread.join()
             publisher.close()
             consumer.close()
+
+    def test_ejabberd(self):
+        """800 users are logged in, and write to one another in turn."""
+        beamflame.require()
+        stop = threading.Event()
+        with applications.Ejabberd(self.release) as node, contextlib.ExitStack() as stack:
+            users = [stack.enter_context(xmpp.Session(node.clients, f"user{i}"))
+                     for i in range(USERS)]
+
+            def work():
+                for sender, receiver in itertools.pairwise(itertools.cycle(users)):
+                    if stop.wait(0.002):
+                        return
+                    sender.send(receiver.user, "x" * 100)
+                    receiver.wait_for("</message>")
+
+            thread = threading.Thread(target=work)
+            thread.start()
+            try:
+                time.sleep(WARM_UP)
+                self.check(node)
+            finally:
+                stop.set()
+                thread.join()
 
     def test_elixir(self):
         beamflame.require()

@@ -120,11 +120,16 @@ class RabbitMQ(Application):
 
 
 class Ejabberd(Application):
+    """Anybody may log in, by any password. `port` is that of its API, `clients` that of XMPP."""
+
     CONFIGURATION = """
 hosts: [localhost]
 loglevel: error
+auth_method: [anonymous]
+anonymous_protocol: login_anon
 listen:
   - {{port: {port}, ip: "127.0.0.1", module: ejabberd_http, request_handlers: {{/api: mod_http_api}}}}
+  - {{port: {clients}, ip: "127.0.0.1", module: ejabberd_c2s}}
 api_permissions:
   all: {{from: [mod_http_api], who: all, what: "*"}}
 modules:
@@ -134,17 +139,20 @@ modules:
   mod_roster: {{}}
 """
 
-    def __init__(self):
-        self.port = free_port()
+    def __init__(self, release=RELEASE):
+        self.port, self.clients = free_port(), free_port()
         super().__init__(
             ["-noinput", "-sname", "ejabberd@localhost", "-mnesia", "dir", '"/tmp/spool"',
              "-s", "ejabberd", "-kernel", "inet_dist_use_interface", "{127,0,0,1}"],
             environment={"ERL_LIBS": "/usr/lib/x86_64-linux-gnu", "SPOOL_DIR": "/tmp/spool",
                          "EJABBERD_CONFIG_PATH": "/lab/ejabberd.yml",
                          "EJABBERD_LOG_PATH": "/tmp/ejabberd.log"},
-            configuration={"ejabberd.yml": self.CONFIGURATION.format(port=self.port)})
+            configuration={"ejabberd.yml": self.CONFIGURATION.format(port=self.port,
+                                                                        clients=self.clients)},
+            release=release)
         try:
             self.wait_for_port(self.port)
+            self.wait_for_port(self.clients)
         except BaseException:
             self.kill()
             raise

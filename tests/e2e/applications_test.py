@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with a real application is named by beamflame alone, in one or two commands."""
+import contextlib
 import json
 import re
+import signal
 import threading
 import time
 import unittest
@@ -12,10 +14,13 @@ from pathlib import Path
 import amqp
 import applications
 import beamflame
+import xmpp
 
 NEEDS = "own nodes"
 EDGE = re.compile(r'    "(.*) <[\d.]+>" -> "(.*) <[\d.]+>" \[label=.*, "count"=(\d+), .*\];')
+BUSIEST = re.compile(r"\nETS tables with most CPU time\n.* samples?  +(\S+)\n")
 WARM_UP = 2  # seconds
+USERS = 800
 
 SHOP = """
 defmodule Shop.Stock do
@@ -210,21 +215,41 @@ class Elixir(unittest.TestCase):
 
 
 class Ejabberd(unittest.TestCase):
-    def test_busy_table_is_named_by_its_caller(self):
-        """Each call of the API selects its command from table ejabberd_commands, row by row."""
+    def test_busy_table_is_named(self):
+        """800 users are logged in. The summary names the table on which the calls of the API work.
+        Each call selects its command from ejabberd_commands, row by row. One also reads all of
+        session, which has a row for each user (ejabberd_sm:get_sessions/1)."""
         beamflame.require()
-        out = beamflame.folder(self.addCleanup)
-        with applications.Ejabberd() as node:
-            with beamflame.recording("-p", node.pid, "-F", 499, "-o", out / "x.folded"):
-                self.call(node.port, seconds=3)
-        stacks = beamflame.read_folded(out / "x.folded")
-        in_tables = {stack: count for stack, count in stacks.items()
-                     if any(frame.startswith("ets:") for frame in stack)}
-        busiest = beamflame.weight_where(
-            in_tables, lambda stack: "ejabberd_commands:get_command_definition/2" in stack
-            and "ets:select/2" in stack)
-        self.assertGreater(busiest / sum(in_tables.values()), 0.6)
-        self.assertGreater(busiest / beamflame.weight_of(stacks, "ejabberd_http:init/3"), 0.15)
+        with applications.Ejabberd() as node, contextlib.ExitStack() as stack:
+            for i in range(USERS):
+                stack.enter_context(xmpp.Session(node.clients, f"user{i}"))
+            self.check_busy_table(node, "ejabberd_commands",
+                                  {"ejabberd_commands:get_command_definition/2", "ets:select/2"},
+                                  "get_roster", {"user": "anna", "host": "localhost"}, b"[]")
+            self.check_busy_table(node, "session",
+                                  {"ejabberd_sm:get_sessions/1", "ets:match_object/2"},
+                                  "connected_users_number", {}, str(USERS).encode())
+
+    def check_busy_table(self, node, table, functions, *call):
+        """Check that the table is named, also in all stacks with these functions, which work on no
+        other table."""
+        out = beamflame.folder(self.addCleanup) / "x.folded"
+        with beamflame.recording("-p", node.pid, "-F", 499, "-o", out) as process:
+            self.call(node.port, *call, seconds=4)
+            process.send_signal(signal.SIGINT)
+            summary = process.communicate()[0]
+        self.assertEqual(BUSIEST.search(summary)[1], table, summary)
+        stacks = beamflame.read_folded(out)
+        tables = Counter()
+        for frames, count in stacks.items():
+            shown = [frame[7:-1] for frame in frames if frame.startswith("[table ")]
+            if functions.issubset(frames):
+                self.assertIn(shown, ([], [table]), frames)
+            tables.update(dict.fromkeys(shown, count))
+        in_ets = beamflame.weight_where(
+            stacks, lambda frames: any(frame.startswith("ets:") for frame in frames))
+        self.assertGreater(tables.total() / in_ets, 0.9, tables)
+        self.assertGreater(tables[table] / tables.total(), 0.5, tables)
 
     def test_largest_tables_are_named_with_their_owners(self):
         beamflame.require()
@@ -240,16 +265,15 @@ class Ejabberd(unittest.TestCase):
     def tables(self, node):
         return beamflame.record("dump", "-p", node.pid, "--list", "tables").stdout
 
-    def call(self, port, seconds):
+    def call(self, port, command, arguments, answer, seconds):
         connection = HTTPConnection("127.0.0.1", port, timeout=30)
         self.addCleanup(connection.close)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            connection.request("POST", "/api/get_roster",
-                               json.dumps({"user": "anna", "host": "localhost"}),
+            connection.request("POST", f"/api/{command}", json.dumps(arguments),
                                {"Content-Type": "application/json"})
             response = connection.getresponse()
-            self.assertEqual((response.status, response.read()), (200, b"[]"))
+            self.assertEqual((response.status, response.read()), (200, answer))
 
 
 if __name__ == "__main__":
