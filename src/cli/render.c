@@ -271,15 +271,18 @@ static int keep_recording(int fd, const char *reason)
 struct complete_recording {
     const struct output_options *options;
     const char *name; /* of the recording, for messages */
+    const char *path; /* NULL: it is not in a file */
 };
 
 static int write_outputs(void *context)
 {
     const struct complete_recording *recording = context;
+    struct output_options options = *recording->options;
     struct error error;
     int fd = file_broker_input(recording->name, &error);
 
-    return fd < 0 ? message_error(&error) : render(fd, recording->name, recording->options);
+    options.settings.path = recording->path;
+    return fd < 0 ? message_error(&error) : render(fd, recording->name, &options);
 }
 
 /* Report where the recording is when the process that writes the outputs has died. Return the exit
@@ -294,7 +297,7 @@ static int keep_unwritten(const char *path, int fd, const struct error *reason)
 
 int render_recording(const struct output_options *options, const char *path, int fd)
 {
-    struct complete_recording recording = {options, path ? path : "the recording"};
+    struct complete_recording recording = {options, path ? path : "the recording", path};
     const struct render_work work = {
         .run = write_outputs,
         .context = &recording,

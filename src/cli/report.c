@@ -24,6 +24,7 @@ static int read_input(const struct report_options *options, const int *fds, stru
 static int report(void *context)
 {
     const struct report_options *options = context;
+    struct output_options output = options->output;
     struct error error;
     int *fds = render_take_inputs(options, &error);
     int fd = fds ? read_input(options, fds, &error) : -1;
@@ -31,8 +32,9 @@ static int report(void *context)
     free(fds);
     if (fd < 0)
         return message_error(&error);
-    return render(fd, options->path_count == 1 ? options->paths[0] : "the files together",
-                  &options->output);
+    if (options->path_count == 1)
+        output.settings.path = options->paths[0];
+    return render(fd, output.settings.path ? output.settings.path : "the files together", &output);
 }
 
 int report_files(const struct report_options *options)

@@ -472,6 +472,7 @@ int output_write(struct recording *recording, const struct output_settings *sett
                 .no_labels = settings->no_labels,
                 .no_traces = settings->no_traces,
                 .timestamps = settings->timestamps,
+                .path = settings->path,
                 .keeps_idle = settings->idle || settings->selection.statuses,
                 .selection = &settings->selection,
                 .comparison = settings->comparison,

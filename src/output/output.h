@@ -32,6 +32,7 @@ struct output_settings {
     bool no_labels;    /* profiles for services do not say which process ran */
     bool no_traces;    /* nor for which trace */
     bool timestamps;   /* OpenTelemetry's profiles have the time of each sample */
+    const char *path;  /* of the recording, for commands that the summary names; NULL: none */
     struct selection_options selection;
     const struct comparison *comparison; /* of the two recordings in one; NULL: none */
     const struct prof_options *prof;     /* of prof_format; NULL: none */
@@ -54,6 +55,7 @@ struct output_source {
     const struct event_choice *events;
     const char *value;                             /* as in output_settings */
     bool change, no_labels, no_traces, timestamps; /* as in output_settings */
+    const char *path;                              /* as in output_settings */
     bool keeps_idle;                           /* by options, no graph leaves out idle processes */
     event_id idle_event;                       /* of which graphs leave them out (output/idle.c) */
     const struct selection_options *selection; /* NULL: none */

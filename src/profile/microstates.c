@@ -212,6 +212,16 @@ struct microstate_row *microstates_rows(struct microstates *states,
     return rows;
 }
 
+uint64_t microstate_row_busy(const struct microstate_row *row)
+{
+    uint64_t busy = 0;
+
+    for (int state = 0; state < MICROSTATE_COUNT; state++)
+        if (state != MICROSTATE_SLEEP && state != MICROSTATE_BUSY_WAIT)
+            busy = saturating_sum(busy, row->ns[state]);
+    return busy;
+}
+
 void microstate_row_add(struct microstate_row *sum, const struct microstate_row *row)
 {
     sum->counted |= row->counted;

@@ -78,5 +78,8 @@ struct microstate_row *microstates_rows(struct microstates *states,
                                         const struct thread_times *times, uint64_t start,
                                         uint64_t end, size_t *count);
 
+/* Return the time in which the thread had a CPU and did not wait for work there. */
+uint64_t microstate_row_busy(const struct microstate_row *row);
+
 /* Add a row to the sum of several threads. */
 void microstate_row_add(struct microstate_row *sum, const struct microstate_row *row);

@@ -230,8 +230,8 @@ static char *table(void)
     return text;
 }
 
-/* The busiest schedulers have one line each, the others share one; other threads are shown only if
- * they ran; empty columns are hidden. */
+/* All schedulers have one line, and so has each of the busiest; the others share one. Other threads
+ * are shown only if they ran; empty columns are hidden. */
 static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
 {
     char name[32], *text;
@@ -247,19 +247,21 @@ static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
     text = table();
     assert_string_equal(text, "\n"
                               "what threads did, in % of the time\n"
-                              "                emulator    nif  sleep  no cpu  samples\n"
-                              "  scheduler 3        3.0    0.0   97.0     0.0        1\n"
-                              "  scheduler 4        4.0    0.0   96.0     0.0        1\n"
-                              "  scheduler 5        5.0    0.0   95.0     0.0        1\n"
-                              "  scheduler 6        6.0    0.0   94.0     0.0        1\n"
-                              "  scheduler 7        7.0    0.0   93.0     0.0        1\n"
-                              "  scheduler 8        8.0    0.0   92.0     0.0        1\n"
-                              "  scheduler 9        9.0    0.0   91.0     0.0        1\n"
-                              "  scheduler 10      10.0    0.0   90.0     0.0        1\n"
-                              "  2 others           1.5    0.0   98.5     0.0        2\n"
-                              "  2 dirty cpu        0.0   20.0   75.0     5.0        1\n"
+                              "                 emulator    nif  sleep  no cpu   busy  samples\n"
+                              "  10 schedulers       5.5    0.0   94.5     0.0    5.5       10\n"
+                              "  scheduler 3         3.0    0.0   97.0     0.0    3.0        1\n"
+                              "  scheduler 4         4.0    0.0   96.0     0.0    4.0        1\n"
+                              "  scheduler 5         5.0    0.0   95.0     0.0    5.0        1\n"
+                              "  scheduler 6         6.0    0.0   94.0     0.0    6.0        1\n"
+                              "  scheduler 7         7.0    0.0   93.0     0.0    7.0        1\n"
+                              "  scheduler 8         8.0    0.0   92.0     0.0    8.0        1\n"
+                              "  scheduler 9         9.0    0.0   91.0     0.0    9.0        1\n"
+                              "  scheduler 10       10.0    0.0   90.0     0.0   10.0        1\n"
+                              "  2 others            1.5    0.0   98.5     0.0    1.5        2\n"
+                              "  2 dirty cpu         0.0   20.0   75.0     5.0   20.0        1\n"
                               "  no cpu: ready to run, while other threads of the machine had the "
-                              "CPUs\n");
+                              "CPUs\n"
+                              "  busy: on a CPU, without busy wait and sleep\n");
     free(text);
 }
 
@@ -277,9 +279,10 @@ static void test_table_of_several_vms_has_their_pids(void **state)
     text = table();
     assert_string_equal(text, "\n"
                               "what threads did, in % of the time\n"
-                              "                    emulator    aux  samples\n"
-                              "  100: scheduler 1     100.0    0.0        1\n"
-                              "  200: scheduler 1       0.0  100.0        1\n");
+                              "                    emulator    aux   busy  samples\n"
+                              "  100: scheduler 1     100.0    0.0  100.0        1\n"
+                              "  200: scheduler 1       0.0  100.0  100.0        1\n"
+                              "  busy: on a CPU, without busy wait and sleep\n");
     free(text);
 }
 

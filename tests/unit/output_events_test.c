@@ -86,6 +86,10 @@ static void test_svg_titles_have_the_unit_of_the_value(void **state)
     free(text);
 }
 
+#define NEXT                                                                                       \
+    "next      sudo beamflame -p 100 -d 30 -e wall --node-metrics memory,tables,ports -o "         \
+    "wall.svg    # what processes wait for, and what grows\n\n"
+
 #define OVERVIEW                                                                                   \
     "target    shop@\"web\", pid 100, OTP 27\n"                                                    \
     "samples   4 in 2.5 s: 2 cpu (cpu-clock at 100 Hz), 2 gc, 0 bif:erlang:md5/1\n"                \
@@ -105,11 +109,17 @@ static void test_summary_of_events_is_exact(void **state)
 
     (void)state;
     assert_string_equal(
-        text, OVERVIEW
-        "what threads did, in % of the time\n               emulator  busy wait  sleep  samples\n  "
-        "scheduler 1       0.4        0.4   99.2        2\n\nfunctions with most CPU time\n       "
+        text,
+        "busy      0.4 % of the time of 1 scheduler\n"
+        "process   50.0 % of the CPU time (10.0 ms, 1 sample): <0.85.0> cart\n"
+        "function  50.0 % of the CPU time (10.0 ms, 1 sample): erlang:+/2\n" NEXT OVERVIEW
+        "what threads did, in % of the time\n               emulator  busy wait  sleep   busy  "
+        "samples\n  scheduler 1       0.4        0.4   99.2    0.4        2\n"
+        "  busy: on a CPU, without busy wait and sleep\n\nfunctions with most CPU time\n       "
         "10.0 ms  "
         "50.0 %          1 sample   erlang:+/2\n       10.0 ms  50.0 %          1 sample   spin\n\n"
+        "Erlang functions with most CPU time, with the BIFs and C functions they call\n"
+        "       10.0 ms  50.0 %          1 sample   erlang:+/2\n\n"
         "processes with most CPU time\n       10.0 ms  50.0 %          1 sample   <0.85.0>  "
         "cart\n\nevent gc: 2 samples, 1,234 hits, 40.0 % of the time "
         "covered in 13 windows, at 0.60 % of the VM's CPU time, 2 samples lost\n  time             "

@@ -252,7 +252,7 @@ static void test_rows_of_all_hits_are_exact(void **state)
                                      .sums = {200, 600}};
     text = text_of(&load, load_finish(&load, &summary), &summary_format);
     assert_null(strstr(text, " times +-"));
-    assert_null(strstr(text, "other"));
+    assert_null(strstr(text, "  other"));
     table = table_of(text, "\nmessages by sender and receiver\n" COLUMNS);
     assert_row(table, "           100                        10.0       3.0                     1  "
                       "rare_0 -> stock\n");

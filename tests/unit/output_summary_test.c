@@ -12,14 +12,24 @@ static void test_summary_is_exact(void **state)
     small_profile_make(&small);
     assert_output(
         &small, &summary_format,
+        "busy      1.2 % of the time of 1 scheduler\n"
+        "process   75.0 % of the CPU time (30.0 ms, 3 samples): <0.85.0> cart\n"
+        "function  50.0 % of the CPU time (20.0 ms, 2 samples): erlang:+/2; 1 other may have as "
+        "much\n"
+        "next      sudo beamflame -p 100 -d 30 -e wall --node-metrics memory,tables,ports -o "
+        "wall.svg    # what processes wait for, and what grows\n\n"
         "target    shop@\"web\", pid 100, OTP 27\nsamples   4 in 2.5 s, of cpu-clock at 100 "
         "Hz\ncoverage  Erlang stacks: 100.0 % complete, 0.0 % truncated; frames: 12.50 % "
         "unresolved\n\nwhat threads did, in % of the time\n               emulator   port  busy "
-        "wait  sleep  samples\n  scheduler 1       0.8    0.4        0.4   98.4        "
-        "4\n\nfunctions with most CPU "
+        "wait  sleep   busy  samples\n  scheduler 1       0.8    0.4        0.4   98.4    1.2     "
+        "   4\n  busy: on a CPU, without busy wait and sleep\n\nfunctions with most CPU "
         "time\n       20.0 ms  50.0 %          2 samples  erlang:+/2\n"
         "       10.0 ms  25.0 %          1 sample   do_syscall_64\n"
-        "       10.0 ms  25.0 %          1 sample   spin\n\nprocesses with most CPU time\n"
+        "       10.0 ms  25.0 %          1 sample   spin\n\n"
+        "Erlang functions with most CPU time, with the BIFs and C functions they call\n"
+        "       20.0 ms  50.0 %          2 samples  erlang:+/2\n"
+        "       10.0 ms  25.0 %          1 sample   proc_lib:init_p/5\n\n"
+        "processes with most CPU time\n"
         "       30.0 ms  75.0 %          3 samples  <0.85.0>  cart\n\nlost or incomplete\n         "
         "    2  samples dropped because the ring buffer was "
         "full\n             1  native frames without a symbol, shown as file and offset\n");

@@ -13,6 +13,7 @@ enum {
     SAMPLES_WIDTH = 7,                 /* up to 999,999 */
     COLUMN_UNKNOWN = MICROSTATE_COUNT, /* comes after the other states */
     COLUMN_WAIT,
+    COLUMN_BUSY,
     COLUMNS,
 };
 
@@ -32,11 +33,13 @@ static const char *const headings[COLUMNS] = {
     [MICROSTATE_SLEEP] = "sleep",
     [COLUMN_UNKNOWN] = "unknown",
     [COLUMN_WAIT] = "no cpu",
+    [COLUMN_BUSY] = "busy",
 };
 
 struct line {
     const struct microstate_row *first; /* of the rows in `sum` */
     uint32_t threads;
+    bool is_rest; /* of the schedulers; else it may be all of them */
     char name[64];
     struct microstate_row sum;
 };
@@ -52,6 +55,8 @@ static uint64_t cell(const struct microstate_row *row, int column)
 {
     if (column == COLUMN_WAIT)
         return row->wait_ns;
+    if (column == COLUMN_BUSY)
+        return microstate_row_busy(row);
     return row->ns[column == COLUMN_UNKNOWN ? MICROSTATE_NONE : column];
 }
 
@@ -106,18 +111,25 @@ static bool is_among(const struct busiest_rows *busiest, size_t row)
 static void add_lines(struct microstate_table *table, const struct microstate_row *rows,
                       size_t count)
 {
-    struct line rest = {0};
+    bool are_schedulers = rows->type == THREAD_SCHEDULER;
+    struct line rest = {.is_rest = are_schedulers};
     struct busiest_rows busiest;
 
+    if (are_schedulers && count > 1) {
+        struct line *all = &table->lines[table->count++];
+
+        for (size_t i = 0; i < count; i++)
+            add_to(all, &rows[i]);
+    }
     find_busiest(&busiest, rows, count);
     for (size_t i = 0; i < count; i++) {
-        if (rows->type == THREAD_SCHEDULER && is_among(&busiest, i))
+        if (are_schedulers && is_among(&busiest, i))
             add_to(&table->lines[table->count++], &rows[i]);
         else
             add_to(&rest, &rows[i]);
     }
     /* Many other threads never run: they get no line. */
-    if (rest.threads && (rows->type == THREAD_SCHEDULER || rest.sum.samples))
+    if (rest.threads && (are_schedulers || rest.sum.samples))
         table->lines[table->count++] = rest;
 }
 
@@ -155,7 +167,9 @@ static void name_line(const struct profile *profile, struct line *line)
         snprintf(line->name, sizeof(line->name), "%s%s %u", pid, kinds[row->type], row->number);
     else
         snprintf(line->name, sizeof(line->name), "%s%u %s", pid, line->threads,
-                 row->type == THREAD_SCHEDULER ? "others" : kinds[row->type]);
+                 line->is_rest                   ? "others"
+                 : row->type == THREAD_SCHEDULER ? "schedulers"
+                                                 : kinds[row->type]);
 }
 
 static void write_line(FILE *file, const struct microstate_table *table, const struct line *line)
@@ -179,12 +193,14 @@ static void write_table(FILE *file, const struct microstate_table *table)
         write_line(file, table, &table->lines[i]);
     if (table->shown[COLUMN_WAIT])
         fputs("  no cpu: ready to run, while other threads of the machine had the CPUs\n", file);
+    if (table->shown[COLUMN_BUSY])
+        fputs("  busy: on a CPU, without busy wait and sleep\n", file);
 }
 
 void microstate_table_write(FILE *file, const struct profile *profile,
                             const struct microstate_row *rows, size_t count)
 {
-    struct microstate_table table = {.lines = xcalloc(count + 1, sizeof(*table.lines))};
+    struct microstate_table table = {.lines = xcalloc(2 * count + 1, sizeof(*table.lines))};
 
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && is_same_type(&rows[from], &rows[to]);)

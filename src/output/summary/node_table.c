@@ -9,11 +9,6 @@
 
 enum { PARTS_SHOWN = 10 };
 
-struct node_row {
-    const struct node_series *series;
-    uint64_t first, last, highest; /* in the selected time */
-};
-
 struct node_table {
     FILE *file;
     const struct output_source *source;
@@ -21,21 +16,35 @@ struct node_table {
     struct output_range range; /* as times of readings */
 };
 
-static struct node_row row_of(const struct node_series *series, const struct output_range *range)
+static struct node_table table_of(FILE *file, const struct output_source *source,
+                                  const struct recording_totals *totals)
+{
+    const uint64_t start = source->header->start_monotonic;
+    const struct output_range range = output_source_range(source, totals);
+
+    return (struct node_table){
+        .file = file,
+        .source = source,
+        .metrics = recording_get_node_metrics(source->recording),
+        .range = {start + range.from, start + range.to},
+    };
+}
+
+static struct node_growth row_of(const struct node_series *series, const struct output_range *range)
 {
     const struct node_reading *first = node_metrics_series_at(series, range->from);
     const struct node_reading *last = node_metrics_series_at(series, range->to);
-    struct node_row row = {series, first->value, last->value, 0};
+    struct growth_range values = {0};
 
     for (const struct node_reading *at = first; at <= last; at++)
-        if (row.highest < at->value)
-            row.highest = at->value;
-    return row;
+        growth_range_add(&values, at->value);
+    return (struct node_growth){series, values};
 }
 
-static uint64_t change_of(const struct node_row *row)
+static uint64_t change_of(const struct node_growth *row)
 {
-    return row->last > row->first ? row->last - row->first : row->first - row->last;
+    return row->range.last > row->range.first ? row->range.last - row->range.first
+                                              : row->range.first - row->range.last;
 }
 
 /* ---- text ---- */
@@ -58,13 +67,15 @@ static const char *whole_name(enum node_metric metric)
     return names[metric];
 }
 
-/* "blocks of binary_alloc", "table cache, <0.85.0> cart". */
-static void part_name(const struct profile *profile, const struct node_series *series,
-                      struct buffer *text)
+/* "RSS", "blocks of binary_alloc", "table cache, <0.85.0> cart". */
+void node_table_name(const struct profile *profile, const struct node_series *series,
+                     struct buffer *text)
 {
     const char *of = series->key.of ? profile_text(profile, series->key.of) : "?";
 
-    if (series->key.metric == NODE_TABLE_BYTES)
+    if (!series->key.of && !series->key.id)
+        buffer_text(text, whole_name(series->key.metric));
+    else if (series->key.metric == NODE_TABLE_BYTES)
         buffer_format(text, "table %s", of);
     else if (series->key.metric == NODE_PORT_QUEUE)
         buffer_format(text, "queue of %s %s", profile_text(profile, series->key.id), of);
@@ -81,21 +92,21 @@ static struct number_text value_text(uint64_t value, enum unit unit)
     return unit == UNIT_COUNT ? number_text(value) : number_text_amount(value, unit);
 }
 
-static void write_row(const struct node_table *table, const struct node_row *row)
+static void write_row(const struct node_table *table, const struct node_growth *row)
 {
     const struct node_series *series = row->series;
     enum unit unit = node_metric_unit(series->key.metric);
-    const char *sign = row->last > row->first ? "+" : row->last < row->first ? "-" : "";
+    const char *sign = row->range.last > row->range.first   ? "+"
+                       : row->range.last < row->range.first ? "-"
+                                                            : "";
     struct buffer change = {0}, name = {0};
 
     buffer_format(&change, "%s%s", sign, value_text(change_of(row), unit).text);
-    if (series->key.of || series->key.id)
-        part_name(table->source->profile, series, &name);
-    else
-        buffer_text(&name, whole_name(series->key.metric));
-    fprintf(table->file, "  %12s  %12s  %12.*s  %12s  %.*s\n", value_text(row->first, unit).text,
-            value_text(row->last, unit).text, (int)change.size, change.data,
-            value_text(row->highest, unit).text, (int)name.size, name.data);
+    node_table_name(table->source->profile, series, &name);
+    fprintf(table->file, "  %12s  %12s  %12.*s  %12s  %.*s\n",
+            value_text(row->range.first, unit).text, value_text(row->range.last, unit).text,
+            (int)change.size, change.data, value_text(row->range.highest, unit).text,
+            (int)name.size, name.data);
     buffer_free(&change);
     buffer_free(&name);
 }
@@ -114,21 +125,21 @@ static void write_head(const struct node_table *table, target_id target)
 
 static int by_change(const void *a, const void *b)
 {
-    const struct node_row *one = a, *other = b;
+    const struct node_growth *one = a, *other = b;
     uint64_t own = change_of(one), others = change_of(other);
 
     return (own < others) - (own > others);
 }
 
 /* A part is listed by the bytes that it has in use, if these have changed. */
-static bool is_listed(const struct node_row *row)
+static bool is_listed(const struct node_growth *row)
 {
     enum node_metric metric = row->series->key.metric;
 
     return metric != NODE_CARRIERS && node_metric_unit(metric) == UNIT_BYTES && change_of(row);
 }
 
-static void write_parts(const struct node_table *table, struct node_row *parts, size_t count)
+static void write_parts(const struct node_table *table, struct node_growth *parts, size_t count)
 {
     if (count)
         qsort(parts, count, sizeof(*parts), by_change);
@@ -141,13 +152,13 @@ static void write_parts(const struct node_table *table, struct node_row *parts, 
 
 static void write_target(const struct node_table *table, target_id target)
 {
-    struct node_row *parts = xcalloc(table->metrics->count, sizeof(*parts));
+    struct node_growth *parts = xcalloc(table->metrics->count, sizeof(*parts));
     size_t count = 0;
     bool any = false;
 
     for (size_t i = 0; i < table->metrics->count; i++) {
         const struct node_series *series = &table->metrics->of[i];
-        struct node_row row;
+        struct node_growth row;
 
         if (series->key.target != target || !series->count)
             continue;
@@ -164,17 +175,44 @@ static void write_target(const struct node_table *table, target_id target)
     free(parts);
 }
 
+/* ---- growth ---- */
+
+/* How much a growth says. The table or port that grows says more than its allocator, and that says
+ * more than the whole VM. */
+static double growth_rank(const struct node_growth *growth)
+{
+    double rise = (double)(growth->range.last - growth->range.first);
+
+    if (growth->series->key.id)
+        return 2 * rise;
+    return growth->series->key.of ? rise : rise / 1e6;
+}
+
+struct node_growth node_table_growth(const struct output_source *source,
+                                     const struct recording_totals *totals)
+{
+    const struct node_table table = table_of(NULL, source, totals);
+    struct node_growth most = {0};
+
+    for (size_t i = 0; i < table.metrics->count; i++) {
+        const struct node_series *series = &table.metrics->of[i];
+        struct node_growth growth;
+
+        if (!series->count || node_metric_unit(series->key.metric) != UNIT_BYTES ||
+            (series->key.of && series->key.metric == NODE_CARRIERS))
+            continue;
+        growth = row_of(series, &table.range);
+        if (growth_range_is_growth_of_memory(&growth.range) &&
+            (!most.series || growth_rank(&growth) > growth_rank(&most)))
+            most = growth;
+    }
+    return most;
+}
+
 void node_table_write(FILE *file, const struct output_source *source,
                       const struct recording_totals *totals)
 {
-    const uint64_t start = source->header->start_monotonic;
-    const struct output_range range = output_source_range(source, totals);
-    const struct node_table table = {
-        .file = file,
-        .source = source,
-        .metrics = recording_get_node_metrics(source->recording),
-        .range = {start + range.from, start + range.to},
-    };
+    const struct node_table table = table_of(file, source, totals);
 
     if (!table.metrics->readings)
         return;

@@ -19,6 +19,7 @@ struct summary {
     struct summary_event *events; /* by event id - 1 */
     uint32_t event_count;
     struct summary_processes processes;
+    struct process_growth growth;
     struct microstates *microstates;
 };
 
@@ -42,10 +43,14 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
 static int summary_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct summary *summary = state;
+    uint32_t process = 0;
 
     (void)error;
-    summary_event_add(&summary->events[sample->event - 1], &summary->processes, &summary->source,
-                      sample);
+    if (sample->process) {
+        process = summary_event_process(&summary->processes, summary->source.profile, sample);
+        process_growth_add(&summary->growth, process, &sample->metrics);
+    }
+    summary_event_add(&summary->events[sample->event - 1], process, &summary->source, sample);
     if (output_source_shows(&summary->source, sample->event))
         microstates_add(summary->microstates, sample);
     return 0;
@@ -184,15 +189,16 @@ static void write_overview(const struct summary *summary, const struct recording
                                 totals->frames));
 }
 
-static void write_microstates(const struct summary *summary, const struct recording_totals *totals)
+/* Return the times of threads; none if samples are left out: the others do not cover the times. */
+static struct microstate_row *rows_of_threads(const struct summary *summary,
+                                              const struct recording_totals *totals, size_t *count)
 {
-    size_t count;
-    struct microstate_row *rows =
-        microstates_rows(summary->microstates, recording_get_threads(summary->source.recording),
-                         summary->source.header->start_monotonic, totals->end_monotonic, &count);
-
-    microstate_table_write(summary->file, summary->source.profile, rows, count);
-    free(rows);
+    *count = 0;
+    return totals->left_out ? NULL
+                            : microstates_rows(summary->microstates,
+                                               recording_get_threads(summary->source.recording),
+                                               summary->source.header->start_monotonic,
+                                               totals->end_monotonic, count);
 }
 
 static void write_losses(FILE *file, const struct recording_totals *totals)
@@ -208,26 +214,43 @@ static void write_losses(FILE *file, const struct recording_totals *totals)
     }
 }
 
+static void write_summary(struct summary *summary, const struct recording_totals *totals)
+{
+    size_t threads;
+    struct microstate_row *rows = rows_of_threads(summary, totals, &threads);
+
+    verdict_write(summary->file, &(struct verdict){
+                                     .source = &summary->source,
+                                     .totals = totals,
+                                     .events = summary->events,
+                                     .processes = &summary->processes,
+                                     .growth = &summary->growth,
+                                     .threads = rows,
+                                     .thread_count = threads,
+                                 });
+    write_overview(summary, totals);
+    microstate_table_write(summary->file, summary->source.profile, rows, threads);
+    for (event_id id = 1; id <= summary->event_count; id++)
+        if (output_source_shows(&summary->source, id))
+            summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
+                                &summary->source, id, totals);
+    node_table_write(summary->file, &summary->source, totals);
+    write_losses(summary->file, totals);
+    free(rows);
+}
+
 static int summary_finish(void *state, const struct recording_totals *totals, struct error *error)
 {
     struct summary *summary = state;
 
     (void)error;
-    if (totals) {
-        write_overview(summary, totals);
-        if (!totals->left_out) /* else the samples do not cover the threads' time */
-            write_microstates(summary, totals);
-        for (event_id id = 1; id <= summary->event_count; id++)
-            if (output_source_shows(&summary->source, id))
-                summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                    &summary->source, id, totals);
-        node_table_write(summary->file, &summary->source, totals);
-        write_losses(summary->file, totals);
-    }
+    if (totals)
+        write_summary(summary, totals);
     for (uint32_t i = 0; i < summary->event_count; i++)
         summary_event_free(&summary->events[i]);
     free(summary->events);
     summary_event_processes_free(&summary->processes);
+    process_growth_free(&summary->growth);
     microstates_free(summary->microstates);
     free(summary);
     return 0;

@@ -55,6 +55,7 @@ void summary_event_free(struct summary_event *event)
 {
     row_interval_free_whole(&event->whole);
     rows_free(&event->places);
+    rows_free(&event->erlang);
     rows_free(&event->processes);
     rows_free(&event->statuses);
     rows_free(&event->tables);
@@ -65,8 +66,8 @@ void summary_event_free(struct summary_event *event)
 
 /* ---- counting ---- */
 
-static uint32_t id_of_process(struct summary_processes *processes, const struct profile *profile,
-                              const struct sample *sample)
+uint32_t summary_event_process(struct summary_processes *processes, const struct profile *profile,
+                               const struct sample *sample)
 {
     const struct process_entry *entry = profile_get_process(profile, sample->process);
     struct summary_process_key key = {entry->identity, entry->target, entry->pid};
@@ -115,7 +116,18 @@ static string_id table_at(const struct profile *profile, stack_id stack)
     return 0;
 }
 
-void summary_event_add(struct summary_event *event, struct summary_processes *processes,
+/* Count a sample of event cpu for the Erlang function that runs, or that has called the BIF or C
+ * function that runs. */
+static void add_to_erlang(struct summary_event *event, const struct profile *profile,
+                          const struct sample *sample, const struct row_part *part)
+{
+    const struct frame *frame = profile_get_frame(profile, call_site(profile, sample->stack));
+
+    if (frame->kind == FRAME_ERLANG)
+        rows_add(&event->erlang, frame->symbol, &event->whole, part);
+}
+
+void summary_event_add(struct summary_event *event, uint32_t process,
                        const struct output_source *source, const struct sample *sample)
 {
     const struct profile *profile = source->profile;
@@ -132,11 +144,14 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
         run_queues_add(&event->queues, profile, sample, is_of_hit);
     traffic_table_add(&event->traffic, sample);
     rows_add(&event->statuses, sample->status, &event->whole, &part);
-    if (sample->process)
-        rows_add(&event->processes, id_of_process(processes, profile, sample), &event->whole,
-                 &part);
+    if (process)
+        rows_add(&event->processes, process, &event->whole, &part);
     if (table)
         rows_add(&event->tables, table, &event->whole, &part);
+    if (event->is_cpu && microstate_is_gc(sample->microstate)) {
+        event->gc.value = saturating_sum(event->gc.value, value);
+        event->gc.samples++;
+    }
     if (idle_is_left_out(source, sample)) {
         event->left_out.value = saturating_sum(event->left_out.value, value);
         event->left_out.samples++;
@@ -147,6 +162,8 @@ void summary_event_add(struct summary_event *event, struct summary_processes *pr
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
                           : call_site(profile, sample->stack);
     rows_add(&event->places, profile_get_frame(profile, place)->symbol, &event->whole, &part);
+    if (event->is_cpu)
+        add_to_erlang(event, profile, sample, &part);
 }
 
 /* ---- writing ---- */
@@ -224,6 +241,36 @@ static void write_places(FILE *file, const struct profile *profile,
         write_rest(file, event, &rest, &event->left_out);
 }
 
+/* Write the Erlang functions of event cpu, if there are any. */
+static void write_erlang(FILE *file, const struct profile *profile,
+                         const struct summary_event *event, const struct row_cover *cover)
+{
+    struct row top[TOP];
+    struct rows_rest rest;
+    size_t count = rows_top(&event->erlang, &event->whole, cover, top, TOP, &rest);
+
+    if (count)
+        fputs("\nErlang functions with most CPU time, with the BIFs and C functions they call\n",
+              file);
+    for (size_t i = 0; i < count; i++) {
+        write_numbers(file, event, &top[i], event->whole.sum.value);
+        fprintf(file, "%s\n", profile_text(profile, top[i].id));
+    }
+}
+
+void summary_event_process_text(const struct profile *profile, const struct root_key *root,
+                                const char *between, struct buffer *text)
+{
+    const struct process_entry *process = profile_get_process(profile, root->process);
+
+    buffer_format(text, "%s%s", profile_text(profile, process->pid), between);
+    root_process_text(profile, root, text);
+    if (profile_counts(profile).targets > 1 && process->target) {
+        buffer_format(text, "%s", between);
+        root_target_text(profile, process->target, text);
+    }
+}
+
 static void write_processes(FILE *file, const struct profile *profile,
                             const struct summary_event *event,
                             const struct summary_processes *processes, event_id id,
@@ -239,11 +286,9 @@ static void write_processes(FILE *file, const struct profile *profile,
         const struct root_key *root = &processes->roots[top[i].id - 1];
         struct buffer name = {0};
 
-        root_process_text(profile, root, &name);
+        summary_event_process_text(profile, root, "  ", &name);
         write_numbers(file, event, &top[i], event->whole.sum.value);
-        fprintf(file, "%s  %.*s\n",
-                profile_text(profile, profile_get_process(profile, root->process)->pid),
-                (int)name.size, name.data);
+        fprintf(file, "%.*s\n", (int)name.size, name.data);
         buffer_free(&name);
     }
     if (count || rest.rows)
@@ -408,17 +453,26 @@ static void write_counted(FILE *file, const struct profile *profile,
     buffer_free(&text);
 }
 
+struct row_cover summary_event_cover(struct summary_event *event,
+                                     const struct output_source *source, event_id id,
+                                     const struct recording_totals *totals)
+{
+    const struct row_cover cover =
+        rows_cover(source, id, event->weight.value, &event->whole, totals->left_out > 0);
+
+    event->has_intervals = !event->is_cpu && (!event->is_wall || cover.is_known);
+    return cover;
+}
+
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id,
                          const struct recording_totals *totals)
 {
     const struct profile *profile = source->profile;
-    const struct row_cover cover =
-        rows_cover(source, id, event->weight.value, &event->whole, totals->left_out > 0);
+    const struct row_cover cover = summary_event_cover(event, source, id, totals);
     const struct event_summary *summary = recording_get_summary(source->recording, id);
 
-    event->has_intervals = !event->is_cpu && (!event->is_wall || cover.is_known);
     if (summary || !event->is_cpu)
         fprintf(file, "\nevent %s: %s samples",
                 profile_text(profile, profile_get_event(profile, id)->name),
@@ -430,6 +484,8 @@ void summary_event_write(FILE *file, struct summary_event *event,
     else if (!event->is_cpu)
         fputc('\n', file);
     write_places(file, profile, event, id, &cover);
+    if (event->is_cpu)
+        write_erlang(file, profile, event, &cover);
     write_tables(file, profile, event, id, &cover);
     if (event->is_wall) /* each process has the same wall time */
         write_statuses(file, profile, event, id, &cover);

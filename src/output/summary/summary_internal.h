@@ -51,6 +51,51 @@ void long_schedules_finish(struct long_schedules *slices);
 void long_schedules_write(FILE *file, const struct profile *profile,
                           const struct long_schedules *slices, uint64_t start_monotonic);
 
+/* ---- process_growth.c ---- */
+
+/* What grows in processes, by the metrics of their samples. */
+
+enum growth_kind {
+    GROWTH_QUEUE,    /* messages */
+    GROWTH_MEMORY,   /* bytes, as all below */
+    GROWTH_HEAPS,    /* the young and the old heap */
+    GROWTH_BINARIES, /* that the process refers to */
+    GROWTH_KINDS,
+};
+
+struct growth_range {
+    uint64_t first, last, lowest, highest;
+    uint64_t fallen;  /* the sum of all decreases */
+    uint32_t samples; /* that know the metric */
+};
+
+/* Add the next value. */
+void growth_range_add(struct growth_range *range, uint64_t value);
+
+/* True if the value has risen by `least` or more, from near its lowest to near its highest. So
+ * a queue that was long once has not grown. */
+bool growth_range_is_growth(const struct growth_range *range, uint64_t least);
+
+/* The same for memory, which also must have fallen little: a heap that grows until its next
+ * collection has not grown. */
+bool growth_range_is_growth_of_memory(const struct growth_range *range);
+
+/* All zero is empty. */
+struct process_growth {
+    struct growth_process {
+        struct growth_range kinds[GROWTH_KINDS];
+    } * of; /* by id in summary_processes */
+    size_t room;
+};
+
+void process_growth_free(struct process_growth *growth);
+void process_growth_add(struct process_growth *growth, uint32_t id, const struct metrics *metrics);
+
+/* Return the process that has grown most; 0 if none has grown beyond chance. */
+uint32_t process_growth_find(const struct process_growth *growth, enum growth_kind kind);
+/* Return the process whose queue was the longest at a sample; 0 if no queue is known. */
+uint32_t process_growth_longest_queue(const struct process_growth *growth);
+
 /* ---- run_queues.c ---- */
 
 /*
@@ -115,9 +160,11 @@ struct summary_event {
     struct row left_out;  /* of the whole: not in `places` (output/idle.c) */
     struct rows statuses; /* shown for wall */
     struct row_whole whole;
-    struct rows places;           /* by symbol: see summary_event_add() */
-    struct rows processes;        /* by id in summary_processes */
-    struct rows tables;           /* by symbol: ETS tables at the leaf */
+    struct rows places;    /* by symbol: see summary_event_add() */
+    struct rows erlang;    /* of cpu, by symbol: of the Erlang function nearest to the leaf */
+    struct row gc;         /* of cpu: collections */
+    struct rows processes; /* by id in summary_processes */
+    struct rows tables;    /* by symbol: ETS tables at the leaf */
     struct long_schedules slices; /* of sched */
     struct run_queues queues;     /* of sched */
     struct traffic_table traffic; /* of msg and sched */
@@ -130,11 +177,25 @@ void summary_event_init(struct summary_event *event, const struct output_source 
                         event_id id);
 void summary_event_free(struct summary_event *event);
 
-/* Add a sample. A sample of event cpu counts for the function at its leaf. A sample of another
- * event counts for the Erlang function nearest to the leaf, which led to the event in the VM. A
- * sample that graphs leave out counts for no function. */
-void summary_event_add(struct summary_event *event, struct summary_processes *processes,
+/* Return the id of the sample's process, which it must have. */
+uint32_t summary_event_process(struct summary_processes *processes, const struct profile *profile,
+                               const struct sample *sample);
+
+/* Add a sample of the process with this id, 0 for none. A sample of event cpu counts for the
+ * function at its leaf. A sample of another event counts for the Erlang function nearest to the
+ * leaf, which led to the event in the VM. A sample that graphs leave out counts for no function. */
+void summary_event_add(struct summary_event *event, uint32_t process,
                        const struct output_source *source, const struct sample *sample);
+
+/* Return what is known of the event's total, and set event->has_intervals. */
+struct row_cover summary_event_cover(struct summary_event *event,
+                                     const struct output_source *source, event_id id,
+                                     const struct recording_totals *totals);
+
+/* Append the pid and the name of a process, and of several VMs its node. */
+void summary_event_process_text(const struct profile *profile, const struct root_key *root,
+                                const char *between, struct buffer *text);
+
 /* Write the event's counts over all hits, and its functions, tables and processes with the greatest
  * sums.
  * `totals` are the recording's. */
@@ -160,3 +221,54 @@ void microstate_table_write(FILE *file, const struct profile *profile,
  * the selected time. Writes nothing if no metrics were recorded. */
 void node_table_write(FILE *file, const struct output_source *source,
                       const struct recording_totals *totals);
+
+/* The metric that has grown most, of those in bytes: of an allocator, table or port, else of the
+ * VM. The numbers are those of the table. */
+struct node_growth {
+    const struct node_series *series; /* NULL: none has grown */
+    struct growth_range range;
+};
+struct node_growth node_table_growth(const struct output_source *source,
+                                     const struct recording_totals *totals);
+
+/* Append the name of a series, as in the table. */
+void node_table_name(const struct profile *profile, const struct node_series *series,
+                     struct buffer *text);
+
+/* ---- verdict.c, next_command.c ---- */
+
+/* What the summary begins with: what to look at first. */
+struct verdict {
+    const struct output_source *source;
+    const struct recording_totals *totals;
+    struct summary_event *events; /* by event id - 1 */
+    const struct summary_processes *processes;
+    const struct process_growth *growth;
+    const struct microstate_row
+        *threads; /* of the times of threads; none if samples are left out */
+    size_t thread_count;
+    event_id lead; /* whose processes and functions the verdict names; 0: none */
+};
+
+/* Write at most five lines and an empty one, or nothing if there is nothing to say. */
+void verdict_write(FILE *file, struct verdict *verdict);
+
+/* The share of the time in which the schedulers of a VM were busy, in percent; -1 if not known. */
+double verdict_busy(const struct verdict *verdict, target_id target);
+
+/* What the verdict has found, by importance, for the next command. All zero is nothing. */
+struct verdict_findings {
+    uint32_t queue;          /* the process whose queue has grown; 0: none */
+    uint32_t process;        /* the process that has grown in another way, 0: none */
+    enum growth_kind kind;   /* in which way */
+    struct node_growth node; /* of the VM */
+    uint32_t busiest;        /* process; 0: none, or not sure */
+    double busy;             /* as verdict_busy(), of `target` */
+    double gc;               /* share of collections in the CPU time, in percent */
+    target_id target;        /* that the command is about */
+};
+
+/* Append the command to run next, with a comment: "sudo beamflame dump -p 4711 --top 10:msgq".
+ * Append nothing if none follows from the recording. */
+void next_command_text(const struct verdict *verdict, const struct verdict_findings *findings,
+                       struct buffer *text);
