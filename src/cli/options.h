@@ -27,6 +27,7 @@ struct output_options {
     const char *stats_path;
     bool quiet;
     bool no_summary;
+    bool full_summary;
     bool compares;                           /* outputs show a comparison */
     const struct output_format *next_format; /* of the next -o; NULL: by its name */
 };
@@ -117,6 +118,7 @@ extern const struct command_option compared_output_option_list[]; /* of diff */
 extern const struct command_option stats_option_list[];           /* below either of these */
 extern const struct command_option memory_option_list[]; /* of the whole program: no target */
 extern const struct command_option view_option_list[];
+extern const struct command_option summary_option_list[]; /* of record and report */
 extern const struct command_option label_option_list[];
 
 void shared_options_free_output(struct output_options *options);

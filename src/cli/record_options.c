@@ -320,6 +320,7 @@ const struct option_group record_option_groups[] = {
     {"", name_option_list, offsetof(struct record_options, session.name_keys)},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
     {"", stats_option_list, offsetof(struct record_options, output)},
+    {"", summary_option_list, offsetof(struct record_options, output)},
     {"", memory_option_list, 0},
     {"How to show it", view_option_list, offsetof(struct record_options, output)},
     {"", label_option_list, offsetof(struct record_options, output)},

@@ -217,6 +217,13 @@ static int say_what_is_empty(const struct output_result *result)
     return code;
 }
 
+static const struct output_format *summary_of(const struct output_options *options)
+{
+    if (options->settings.comparison)
+        return &changes_format;
+    return options->full_summary ? &summary_format : &short_summary_format;
+}
+
 int render(int fd, const char *name, const struct output_options *options)
 {
     struct output_request requests[REQUESTS_MAX];
@@ -233,7 +240,7 @@ int render(int fd, const char *name, const struct output_options *options)
     if (!options->quiet && !options->no_summary)
         requests[count++] = (struct output_request){
             .path = "summary",
-            .format = options->settings.comparison ? &changes_format : &summary_format,
+            .format = summary_of(options),
             .file = uses_standard_output(options) ? stderr : stdout,
         };
     result = output_write(recording, &options->settings, requests, count, &written, &error);

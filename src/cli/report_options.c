@@ -69,6 +69,7 @@ static const struct command_option weight_list[] = {
 const struct option_group report_option_groups[] = {
     {"What to write", output_option_list, offsetof(struct report_options, output)},
     {"", stats_option_list, offsetof(struct report_options, output)},
+    {"", summary_option_list, offsetof(struct report_options, output)},
     {"", memory_option_list, 0},
     {"What to show", event_list, offsetof(struct report_options, output)},
     {"", weight_list, offsetof(struct report_options, output)},

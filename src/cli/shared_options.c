@@ -238,6 +238,29 @@ const struct command_option view_option_list[] = {
     {0},
 };
 
+static int set_summary(void *target, char *name, struct error *error)
+{
+    struct output_options *options = target;
+
+    options->full_summary = !strcmp(name, "full");
+    if (options->full_summary || !strcmp(name, "short"))
+        return 0;
+    return error_set(error, ERROR_USAGE, "--summary must be short or full, not '%s'", name);
+}
+
+static const char *summary_names(void)
+{
+    return "short, full";
+}
+
+const struct command_option summary_option_list[] = {
+    {"summary", 0, "short|full",
+     "Print a summary with the first rows of its tables (short, the default), or with more rows, "
+     "histograms, run queues and each scheduler (full).",
+     set_summary, summary_names, 0},
+    {0},
+};
+
 static int set_labels(void *target, char *name, struct error *error)
 {
     struct output_settings *settings = &((struct output_options *)target)->settings;

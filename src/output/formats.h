@@ -26,10 +26,11 @@ OUTPUT_FORMATS(DECLARE_FORMAT)
 #undef DECLARE_FORMAT
 
 /* Reports without a suffix, which commands request by the field `format`. */
-extern const struct output_format changes_format;    /* of a comparison: text */
-extern const struct output_format prof_format;       /* tables of functions (output/prof/prof.h) */
-extern const struct output_format summary_format;    /* text for the terminal */
-extern const struct output_format stats_json_format; /* for --stats */
+extern const struct output_format changes_format; /* of a comparison: text */
+extern const struct output_format prof_format;    /* tables of functions (output/prof/prof.h) */
+extern const struct output_format summary_format; /* text for people, with all tables */
+extern const struct output_format short_summary_format; /* the same with few rows */
+extern const struct output_format stats_json_format;    /* for --stats */
 
 /* Return the length of the format's longest suffix that the path ends in, or 0. */
 size_t output_format_suffix(const struct output_format *format, const char *path);

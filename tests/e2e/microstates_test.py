@@ -46,7 +46,8 @@ class Microstates:
             time.sleep(1)
             before = node.report()
             cls.recorded = beamflame.record("-p", node.pid, "-d", SECONDS, "-F", 999,
-                                            "-o", cls.out / "x.bfr", "--stats", cls.out / "s.json")
+                                            "-o", cls.out / "x.bfr", "--stats", cls.out / "s.json",
+                                            "--summary", "full")
             cls.truth = accounted(before, node.report())
         cls.stats = json.loads((cls.out / "s.json").read_text())
         cls.rows = by_thread(cls.stats["microstates"])

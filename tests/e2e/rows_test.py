@@ -51,7 +51,7 @@ class Rows(unittest.TestCase):
                 before = after
                 stats = json.loads((folder / "stats.json").read_text(encoding="utf-8"))
                 cls.totals.append(stats["events"]["msg"])
-                cls.summaries.append(beamflame.record("report", path).stdout)
+                cls.summaries.append(beamflame.record("report", "--summary", "full", path).stdout)
                 beamflame.record("report", path, "-q", "-o", path.with_suffix(".txt"))
                 cls.texts.append(path.with_suffix(".txt").read_text(encoding="utf-8"))
 

@@ -114,7 +114,7 @@ class Scheduling:
         self.assertAlmostEqual(total / said["ns"], 1, delta=0.3)
         nif = beamflame.weight_where(stacks, has("occupant", "spin_nif:spin/1"))
         self.assertGreater(nif / total, 0.2, "a busy machine runs it some of the time only")
-        summary = beamflame.record("report", recording).stdout
+        summary = beamflame.record("report", "--summary", "full", recording).stdout
         self.assertRegex(summary, r"\d+\.\d ms  until +\S+ s  <\S+>  occupant  in spin_nif:spin/1\n"
                                   r" +called by scheduling:occupy/0")
 

@@ -132,7 +132,7 @@ static void test_text_shows_the_function_next_to_the_leaf(void **state)
     add(&slices, 1012 * MS, 12 * MS, cart, 1, in_nif, STATUS_WAITING);
     add(&slices, 1030 * MS, 11 * MS, cart, 1, deep, STATUS_WAITING);
     add(&slices, 1050 * MS, 10 * MS, cart, 1, bare, STATUS_WAITING);
-    long_schedules_write(file, profile, &slices, 1000 * MS);
+    long_schedules_write(file, profile, &slices, LONG_SLICES_MAX, 1000 * MS);
     fclose(file);
     assert_string_equal(
         text, "\nlong schedules: 3 seen\n"

@@ -217,14 +217,14 @@ static void test_microstates_have_different_names(void **state)
             assert_string_not_equal(microstate_name(i), microstate_name(k));
 }
 
-static char *table(void)
+static char *table_of(bool is_full)
 {
     char *text;
     size_t size, count;
     FILE *file = open_memstream(&text, &size);
     struct microstate_row *rows = microstates_rows(states, &times, START, END, &count);
 
-    microstate_table_write(file, profile, rows, count);
+    microstate_table_write(file, profile, rows, count, is_full);
     fclose(file);
     free(rows);
     return text;
@@ -244,7 +244,7 @@ static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
     sample(thread(20, "erts_dcpus_1", SCHEDULER_DIRTY_CPU, 1), MICROSTATE_NIF, 400);
     time_of(thread(21, "erts_dcpus_2", SCHEDULER_DIRTY_CPU, 2), 1000, 0, 100);
     time_of(thread(22, "erts_dios_1", SCHEDULER_DIRTY_IO, 1), 1000, 0, 100);
-    text = table();
+    text = table_of(true);
     assert_string_equal(text, "\n"
                               "what threads did, in % of the time\n"
                               "                 emulator    nif  sleep  no cpu   busy  samples\n"
@@ -263,12 +263,16 @@ static void test_table_shows_the_busiest_schedulers_one_by_one(void **state)
                               "CPUs\n"
                               "  busy: on a CPU, without busy wait and sleep\n");
     free(text);
+    text = table_of(false);
+    assert_non_null(strstr(text, "\n  10 schedulers       5.5 "));
+    assert_null(strstr(text, "scheduler 10"));
+    free(text);
 }
 
 /* Several VMs are distinguished by their pid; without rows there is no text. */
 static void test_table_of_several_vms_has_their_pids(void **state)
 {
-    char *text = table();
+    char *text = table_of(true);
 
     (void)state;
     assert_string_equal(text, "");
@@ -276,7 +280,7 @@ static void test_table_of_several_vms_has_their_pids(void **state)
     sample(thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1), MICROSTATE_EMULATOR, 1000);
     target = profile_target(profile, &(struct target_entry){.pid = 200});
     sample(thread(1, "erts_sched_1", SCHEDULER_NORMAL, 1), MICROSTATE_AUX, 1000);
-    text = table();
+    text = table_of(true);
     assert_string_equal(text, "\n"
                               "what threads did, in % of the time\n"
                               "                    emulator    aux   busy  samples\n"
@@ -306,7 +310,7 @@ static void test_many_threads_take_little_time(void **state)
     rows = microstates_rows(states, &times, START, END, &count);
     assert_int_equal(count, MANY);
     assert_true(rows[0].counted);
-    microstate_table_write(file, profile, rows, count);
+    microstate_table_write(file, profile, rows, count, true);
     fclose(file);
     assert_non_null(strstr(text, "39992 others"));
     assert_true(clock() - began < 2 * CLOCKS_PER_SEC);

@@ -102,6 +102,17 @@ static void test_svg_titles_have_the_unit_of_the_value(void **state)
     "             2  samples dropped because the ring buffer was full\n"                           \
     "             1  native frames without a symbol, shown as file and offset\n"
 
+/* A short summary has the totals of an event, but no histograms. */
+static void test_short_summary_has_totals_of_events(void **state)
+{
+    char *text = text_of(&short_summary_format, NULL, NULL);
+
+    (void)state;
+    assert_non_null(strstr(text, "  time              4.60 ms +- 0.20 ms\n"));
+    assert_null(strstr(text, "pause"));
+    free(text);
+}
+
 /* The whole report, byte for byte. */
 static void test_summary_of_events_is_exact(void **state)
 {
@@ -307,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_perf_has_the_event_its_unit_and_its_counts),
         cmocka_unit_test(test_svg_titles_have_the_unit_of_the_value),
         cmocka_unit_test(test_summary_of_events_is_exact),
+        cmocka_unit_test(test_short_summary_has_totals_of_events),
         cmocka_unit_test(test_what_windows_did_not_see_has_a_limit),
         cmocka_unit_test(test_statistics_of_events_are_exact),
         cmocka_unit_test(test_amounts_have_their_units),

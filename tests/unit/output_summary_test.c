@@ -123,6 +123,47 @@ static void test_largest_sums_come_first(void **state)
     counts_free(&counts);
 }
 
+/* Return how many rows the table with this heading has. */
+static int rows_below(const char *text, const char *heading)
+{
+    const char *at = strstr(text, heading);
+    int rows = 0;
+
+    assert_non_null(at);
+    for (at += strlen(heading); *at && *at != '\n'; at = strchr(at, '\n') + 1)
+        rows++;
+    return rows;
+}
+
+/* Four functions in a recording of three events. */
+static char *summary_of_three_events(const struct output_format *format)
+{
+    static const char *const names[SMALL_SAMPLES] = {"a:a/0", "a:b/0", "a:c/0", "a:d/0"};
+    struct small_profile small;
+
+    small_profile_make(&small);
+    event_define(small.profile, "gc");
+    event_define(small.profile, "msg");
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].stack = small_call(small.profile, 0, names[i], 1);
+    return small_output(&small, format, &(struct view_options){.grouping = {{GROUP_NAME}}});
+}
+
+/* A short summary has the first rows of the tables, and says how to get the others. */
+static void test_short_summary_has_the_first_rows(void **state)
+{
+    char *whole = summary_of_three_events(&summary_format);
+    char *first = summary_of_three_events(&short_summary_format);
+
+    (void)state;
+    assert_int_equal(rows_below(whole, "\nfunctions with most CPU time\n"), 4);
+    assert_int_equal(rows_below(first, "\nfunctions with most CPU time\n"), 3);
+    assert_null(strstr(whole, "--summary full"));
+    assert_non_null(strstr(first, "\n--summary full "));
+    free(whole);
+    free(first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +172,7 @@ int main(void)
         cmocka_unit_test(test_unnamed_process_has_the_name_of_its_root_function),
         cmocka_unit_test(test_tables_have_the_time_of_their_samples),
         cmocka_unit_test(test_largest_sums_come_first),
+        cmocka_unit_test(test_short_summary_has_the_first_rows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,13 +41,41 @@ static void test_memory_that_is_released_has_not_grown(void **state)
     static const uint64_t grows[] = {1 * MEGABYTE, 2 * MEGABYTE, 9 * MEGABYTE, 8 * MEGABYTE,
                                      21 * MEGABYTE};
     const struct growth_range sawtooth = range_of(saw, 6), rise = range_of(grows, 5);
-    const struct growth_range few = range_of(grows, 4);
 
     (void)state;
     assert_true(growth_range_is_growth(&sawtooth, MEGABYTE));
     assert_false(growth_range_is_growth_of_memory(&sawtooth));
     assert_true(growth_range_is_growth_of_memory(&rise));
-    assert_false(growth_range_is_growth_of_memory(&few));
+}
+
+static struct metrics heap_of(uint64_t words)
+{
+    struct metrics metrics = {0};
+
+    metrics_set(&metrics, METRIC_YOUNG, words / 2);
+    metrics_set(&metrics, METRIC_OLD, words / 2);
+    return metrics;
+}
+
+/* The process that has grown most is found, once it has samples enough. */
+static void test_process_that_grows_most_is_found(void **state)
+{
+    struct summary_growth growth = {0};
+
+    (void)state;
+    for (uint64_t i = 1; i <= 5; i++) {
+        assert_int_equal(summary_growth_find(&growth, GROWTH_HEAPS), 0);
+        for (uint32_t id = 1; id <= 3; id++) {
+            struct metrics metrics = heap_of(i * MEGABYTE * (id == 2 ? 2 : 1));
+
+            summary_growth_add(&growth, id, &metrics);
+        }
+    }
+    assert_int_equal(summary_growth_find(&growth, GROWTH_HEAPS), 2);
+    assert_int_equal(growth.of[2].kinds[GROWTH_HEAPS].last, 80 * MEGABYTE);
+    assert_int_equal(summary_growth_find(&growth, GROWTH_BINARIES), 0);
+    assert_int_equal(summary_growth_longest_queue(&growth), 0);
+    summary_growth_free(&growth);
 }
 
 /* Return the verdict of the small profile, whose process has these queue lengths; free it. */
@@ -142,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_growth_ends_near_the_highest),
         cmocka_unit_test(test_memory_that_is_released_has_not_grown),
+        cmocka_unit_test(test_process_that_grows_most_is_found),
         cmocka_unit_test(test_queue_that_grows_leads_to_queues),
         cmocka_unit_test(test_queue_that_shrinks_is_no_growth),
         cmocka_unit_test(test_busy_vm_leads_to_its_recording),

@@ -137,11 +137,14 @@ static void write_slice(FILE *file, const struct profile *profile,
 }
 
 void long_schedules_write(FILE *file, const struct profile *profile,
-                          const struct long_schedules *slices, uint64_t start_monotonic)
+                          const struct long_schedules *slices, size_t rows,
+                          uint64_t start_monotonic)
 {
-    if (slices->count)
+    size_t count = slices->count < rows ? slices->count : rows;
+
+    if (count)
         fprintf(file, "\nlong schedules: %s seen%s\n", number_text(slices->slices).text,
-                slices->slices > slices->count ? ", the longest" : "");
-    for (uint32_t i = 0; i < slices->count; i++)
+                slices->slices > count ? ", the longest" : "");
+    for (size_t i = 0; i < count; i++)
         write_slice(file, profile, &slices->longest[i], start_monotonic);
 }

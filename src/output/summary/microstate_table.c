@@ -48,6 +48,7 @@ struct microstate_table {
     struct line *lines;
     size_t count;
     int name_width;
+    bool is_full;
     bool shown[COLUMNS]; /* false for columns that have only 0.0 */
 };
 
@@ -120,6 +121,8 @@ static void add_lines(struct microstate_table *table, const struct microstate_ro
 
         for (size_t i = 0; i < count; i++)
             add_to(all, &rows[i]);
+        if (!table->is_full)
+            return;
     }
     find_busiest(&busiest, rows, count);
     for (size_t i = 0; i < count; i++) {
@@ -198,9 +201,10 @@ static void write_table(FILE *file, const struct microstate_table *table)
 }
 
 void microstate_table_write(FILE *file, const struct profile *profile,
-                            const struct microstate_row *rows, size_t count)
+                            const struct microstate_row *rows, size_t count, bool is_full)
 {
-    struct microstate_table table = {.lines = xcalloc(2 * count + 1, sizeof(*table.lines))};
+    struct microstate_table table = {.is_full = is_full,
+                                     .lines = xcalloc(2 * count + 1, sizeof(*table.lines))};
 
     for (size_t from = 0, to; from < count; from = to) {
         for (to = from + 1; to < count && is_same_type(&rows[from], &rows[to]);)

@@ -62,6 +62,15 @@ static bool begin_report(const struct next_command *next)
     return true;
 }
 
+/* Append a process of the summary as --process takes it. */
+static void put_process(const struct next_command *next, uint32_t id)
+{
+    const struct profile *profile = next->verdict->source->profile;
+    process_id process = next->verdict->processes->roots[id - 1].process;
+
+    put_word(next->text, profile_text(profile, profile_get_process(profile, process)->pid));
+}
+
 static bool has_event(const struct next_command *next, const char *name)
 {
     return event_find(next->verdict->source->profile, name) > 0;
@@ -102,11 +111,18 @@ static bool look_at_node_growth(const struct next_command *next)
     return dump_section(next, "memory", "what the allocators hold");
 }
 
-static bool look_at_process_growth(const struct next_command *next)
+static bool look_at_summary_growth(const struct next_command *next)
 {
-    if (next->findings->kind == GROWTH_BINARIES)
-        return dump_processes(next, "bin_old_vheap", "who keeps the largest binaries");
-    return dump_processes(next, "heap", "the largest heaps");
+    uint32_t pid = living_pid(next);
+
+    if (next->findings->kind != GROWTH_BINARIES)
+        return dump_processes(next, "heap", "the largest heaps");
+    if (!pid)
+        return false;
+    buffer_format(next->text, "sudo beamflame dump -p %u --list processes --process ", pid);
+    put_process(next, next->findings->process);
+    buffer_text(next->text, "    # what it does with binaries");
+    return true;
 }
 
 static bool look_at_growth(const struct next_command *next)
@@ -116,7 +132,7 @@ static bool look_at_growth(const struct next_command *next)
     if (findings->queue)
         return dump_processes(next, "msgq", "the longest queues, and what their processes do");
     if (findings->process)
-        return look_at_process_growth(next);
+        return look_at_summary_growth(next);
     return findings->node.series && look_at_node_growth(next);
 }
 
@@ -132,18 +148,14 @@ static bool record(const struct next_command *next, const char *options, const c
 /* A flame graph of the CPU time of the busiest process, or of all. */
 static bool look_at_stacks(const struct next_command *next)
 {
-    const struct profile *profile = next->verdict->source->profile;
     uint32_t id = next->findings->busiest;
 
     if (!has_event(next, EVENT_CPU) || !begin_report(next))
         return false;
     buffer_text(next->text, " -e cpu");
     if (id) {
-        const struct root_key *root = &next->verdict->processes->roots[id - 1];
-
         buffer_text(next->text, " --process ");
-        put_word(next->text,
-                 profile_text(profile, profile_get_process(profile, root->process)->pid));
+        put_process(next, id);
     }
     buffer_format(next->text, " -o cpu.svg    # who calls %s functions", id ? "its" : "the");
     return true;

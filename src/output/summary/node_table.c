@@ -7,17 +7,17 @@
 #include "output/summary/summary_text.h"
 #include "util/alloc.h"
 
-enum { PARTS_SHOWN = 10 };
-
 struct node_table {
     FILE *file;
     const struct output_source *source;
     const struct node_metrics *metrics;
-    struct output_range range; /* as times of readings */
+    struct output_range range;           /* as times of readings */
+    const struct summary_extent *extent; /* NULL: nothing is written */
 };
 
 static struct node_table table_of(FILE *file, const struct output_source *source,
-                                  const struct recording_totals *totals)
+                                  const struct recording_totals *totals,
+                                  const struct summary_extent *extent)
 {
     const uint64_t start = source->header->start_monotonic;
     const struct output_range range = output_source_range(source, totals);
@@ -27,6 +27,7 @@ static struct node_table table_of(FILE *file, const struct output_source *source
         .source = source,
         .metrics = recording_get_node_metrics(source->recording),
         .range = {start + range.from, start + range.to},
+        .extent = extent,
     };
 }
 
@@ -143,11 +144,11 @@ static void write_parts(const struct node_table *table, struct node_growth *part
 {
     if (count)
         qsort(parts, count, sizeof(*parts), by_change);
-    for (size_t i = 0; i < count && i < PARTS_SHOWN; i++)
+    for (size_t i = 0; i < count && i < table->extent->rows; i++)
         write_row(table, &parts[i]);
-    if (count > PARTS_SHOWN)
+    if (count > table->extent->rows)
         fprintf(table->file, "  %58sand %s others that have changed less\n", "",
-                number_text(count - PARTS_SHOWN).text);
+                number_text(count - table->extent->rows).text);
 }
 
 static void write_target(const struct node_table *table, target_id target)
@@ -166,7 +167,7 @@ static void write_target(const struct node_table *table, target_id target)
             write_head(table, target);
         any = true;
         row = row_of(series, &table->range);
-        if (!series->key.of && !series->key.id)
+        if (!series->key.of && !series->key.id && (table->extent->is_full || change_of(&row)))
             write_row(table, &row);
         else if (is_listed(&row))
             parts[count++] = row;
@@ -191,7 +192,7 @@ static double growth_rank(const struct node_growth *growth)
 struct node_growth node_table_growth(const struct output_source *source,
                                      const struct recording_totals *totals)
 {
-    const struct node_table table = table_of(NULL, source, totals);
+    const struct node_table table = table_of(NULL, source, totals, NULL);
     struct node_growth most = {0};
 
     for (size_t i = 0; i < table.metrics->count; i++) {
@@ -210,9 +211,9 @@ struct node_growth node_table_growth(const struct output_source *source,
 }
 
 void node_table_write(FILE *file, const struct output_source *source,
-                      const struct recording_totals *totals)
+                      const struct recording_totals *totals, const struct summary_extent *extent)
 {
-    const struct node_table table = table_of(file, source, totals);
+    const struct node_table table = table_of(file, source, totals, extent);
 
     if (!table.metrics->readings)
         return;

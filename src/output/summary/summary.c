@@ -13,23 +13,27 @@
 #include "util/buffer.h"
 #include "util/number.h"
 
+/* Rows of the tables of a short summary. */
+enum { FEW_EVENTS = 2, ROWS_OF_FEW = 5, ROWS_OF_MANY = 3 };
+
 struct summary {
     FILE *file;
     struct output_source source;
     struct summary_event *events; /* by event id - 1 */
     uint32_t event_count;
     struct summary_processes processes;
-    struct process_growth growth;
+    struct summary_growth growth;
     struct microstates *microstates;
+    bool is_full;
 };
 
-static void *summary_begin(FILE *file, const struct output_source *source, struct error *error)
+static struct summary *begin(FILE *file, const struct output_source *source, bool is_full)
 {
     struct summary *summary = xcalloc(1, sizeof(*summary));
     const struct profile *profile = source->profile;
 
-    (void)error;
     summary->file = file;
+    summary->is_full = is_full;
     summary->source = *source;
     summary->event_count = profile_counts(profile).events;
     summary->events = xcalloc(summary->event_count, sizeof(*summary->events));
@@ -40,6 +44,18 @@ static void *summary_begin(FILE *file, const struct output_source *source, struc
     return summary;
 }
 
+static void *full_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    (void)error;
+    return begin(file, source, true);
+}
+
+static void *short_begin(FILE *file, const struct output_source *source, struct error *error)
+{
+    (void)error;
+    return begin(file, source, false);
+}
+
 static int summary_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct summary *summary = state;
@@ -48,7 +64,7 @@ static int summary_sample(void *state, const struct sample *sample, struct error
     (void)error;
     if (sample->process) {
         process = summary_event_process(&summary->processes, summary->source.profile, sample);
-        process_growth_add(&summary->growth, process, &sample->metrics);
+        summary_growth_add(&summary->growth, process, &sample->metrics);
     }
     summary_event_add(&summary->events[sample->event - 1], process, &summary->source, sample);
     if (output_source_shows(&summary->source, sample->event))
@@ -214,8 +230,21 @@ static void write_losses(FILE *file, const struct recording_totals *totals)
     }
 }
 
+/* Return how much of its tables the summary has. Of many events, each has less. */
+static struct summary_extent extent_of(const struct summary *summary)
+{
+    uint32_t shown = 0;
+
+    for (event_id id = 1; id <= summary->event_count; id++)
+        shown += output_source_shows(&summary->source, id);
+    if (summary->is_full)
+        return (struct summary_extent){SUMMARY_ROWS, true};
+    return (struct summary_extent){shown > FEW_EVENTS ? ROWS_OF_MANY : ROWS_OF_FEW, false};
+}
+
 static void write_summary(struct summary *summary, const struct recording_totals *totals)
 {
+    const struct summary_extent extent = extent_of(summary);
     size_t threads;
     struct microstate_row *rows = rows_of_threads(summary, totals, &threads);
 
@@ -229,13 +258,16 @@ static void write_summary(struct summary *summary, const struct recording_totals
                                      .thread_count = threads,
                                  });
     write_overview(summary, totals);
-    microstate_table_write(summary->file, summary->source.profile, rows, threads);
+    microstate_table_write(summary->file, summary->source.profile, rows, threads, extent.is_full);
     for (event_id id = 1; id <= summary->event_count; id++)
         if (output_source_shows(&summary->source, id))
             summary_event_write(summary->file, &summary->events[id - 1], &summary->processes,
-                                &summary->source, id, totals);
-    node_table_write(summary->file, &summary->source, totals);
+                                &summary->source, id, totals, &extent);
+    node_table_write(summary->file, &summary->source, totals, &extent);
     write_losses(summary->file, totals);
+    if (!extent.is_full)
+        fputs("\n--summary full shows more rows, histograms, run queues and each scheduler\n",
+              summary->file);
     free(rows);
 }
 
@@ -250,7 +282,7 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
         summary_event_free(&summary->events[i]);
     free(summary->events);
     summary_event_processes_free(&summary->processes);
-    process_growth_free(&summary->growth);
+    summary_growth_free(&summary->growth);
     microstates_free(summary->microstates);
     free(summary);
     return 0;
@@ -259,7 +291,15 @@ static int summary_finish(void *state, const struct recording_totals *totals, st
 const struct output_format summary_format = {
     .name = "summary",
     .lists_idle = true,
-    .begin = summary_begin,
+    .begin = full_begin,
+    .sample = summary_sample,
+    .finish = summary_finish,
+};
+
+const struct output_format short_summary_format = {
+    .name = "short summary",
+    .lists_idle = true,
+    .begin = short_begin,
     .sample = summary_sample,
     .finish = summary_finish,
 };

@@ -13,7 +13,7 @@
 #include "util/alloc.h"
 #include "util/number.h"
 
-enum { TOP = 10, NAME_WIDTH = 16 };
+enum { NAME_WIDTH = 16 };
 
 /* A process, whatever its name. */
 struct summary_process_key {
@@ -224,30 +224,31 @@ static void write_rest(FILE *file, const struct summary_event *event, const stru
 
 static void write_places(FILE *file, const struct profile *profile,
                          const struct summary_event *event, event_id id,
-                         const struct row_cover *cover)
+                         const struct row_cover *cover, const struct summary_extent *extent)
 {
-    struct row top[TOP];
+    struct row top[SUMMARY_ROWS];
     struct rows_rest rest;
-    size_t count = rows_top(&event->places, &event->whole, cover, top, TOP, &rest);
+    size_t count = rows_top(&event->places, &event->whole, cover, top, extent->rows, &rest);
 
-    if (count || rest.rows)
+    if (count || (rest.rows && extent->is_full))
         write_heading(file, profile, event, id, "functions with most CPU time",
                       event->left_out.value ? "call sites, without idle processes," : "call sites");
     for (size_t i = 0; i < count; i++) {
         write_numbers(file, event, &top[i], event->whole.sum.value - event->left_out.value);
         fprintf(file, "%s\n", top[i].id ? profile_text(profile, top[i].id) : "[unknown]");
     }
-    if (count || rest.rows)
+    if (count || (rest.rows && extent->is_full))
         write_rest(file, event, &rest, &event->left_out);
 }
 
 /* Write the Erlang functions of event cpu, if there are any. */
 static void write_erlang(FILE *file, const struct profile *profile,
-                         const struct summary_event *event, const struct row_cover *cover)
+                         const struct summary_event *event, const struct row_cover *cover,
+                         const struct summary_extent *extent)
 {
-    struct row top[TOP];
+    struct row top[SUMMARY_ROWS];
     struct rows_rest rest;
-    size_t count = rows_top(&event->erlang, &event->whole, cover, top, TOP, &rest);
+    size_t count = rows_top(&event->erlang, &event->whole, cover, top, extent->rows, &rest);
 
     if (count)
         fputs("\nErlang functions with most CPU time, with the BIFs and C functions they call\n",
@@ -274,13 +275,13 @@ void summary_event_process_text(const struct profile *profile, const struct root
 static void write_processes(FILE *file, const struct profile *profile,
                             const struct summary_event *event,
                             const struct summary_processes *processes, event_id id,
-                            const struct row_cover *cover)
+                            const struct row_cover *cover, const struct summary_extent *extent)
 {
-    struct row top[TOP];
+    struct row top[SUMMARY_ROWS];
     struct rows_rest rest;
-    size_t count = rows_top(&event->processes, &event->whole, cover, top, TOP, &rest);
+    size_t count = rows_top(&event->processes, &event->whole, cover, top, extent->rows, &rest);
 
-    if (count || rest.rows)
+    if (count || (rest.rows && extent->is_full))
         write_heading(file, profile, event, id, "processes with most CPU time", "processes");
     for (size_t i = 0; i < count; i++) {
         const struct root_key *root = &processes->roots[top[i].id - 1];
@@ -291,18 +292,18 @@ static void write_processes(FILE *file, const struct profile *profile,
         fprintf(file, "%.*s\n", (int)name.size, name.data);
         buffer_free(&name);
     }
-    if (count || rest.rows)
+    if (count || (rest.rows && extent->is_full))
         write_rest(file, event, &rest, &(struct row){0});
 }
 
 /* Write the ETS tables, if there are any. */
 static void write_tables(FILE *file, const struct profile *profile,
                          const struct summary_event *event, event_id id,
-                         const struct row_cover *cover)
+                         const struct row_cover *cover, const struct summary_extent *extent)
 {
-    struct row top[TOP];
+    struct row top[SUMMARY_ROWS];
     struct rows_rest rest;
-    size_t count = rows_top(&event->tables, &event->whole, cover, top, TOP, &rest);
+    size_t count = rows_top(&event->tables, &event->whole, cover, top, extent->rows, &rest);
 
     if (count)
         write_heading(file, profile, event, id, "ETS tables with most CPU time", "ETS tables");
@@ -424,9 +425,27 @@ static void write_unseen(FILE *file, const struct profile *profile,
     buffer_free(&names);
 }
 
+static void write_histograms(FILE *file, const struct profile *profile,
+                             const struct event_summary *summary, int width, struct buffer *text)
+{
+    for (size_t i = 0; i < summary->histogram_count; i++) {
+        if (!histogram_count(&summary->histograms[i].histogram))
+            continue;
+        summary_text_of_histogram(&summary->histograms[i], text);
+        write_row(file, width, profile_text(profile, summary->histograms[i].name), text);
+    }
+    for (size_t i = 0; i < summary->tally_count; i++) {
+        if (!summary->tallies[i].count)
+            continue;
+        summary_text_of_count(summary->tallies[i].count, summary->tallies[i].seen, text);
+        write_row(file, width, profile_text(profile, summary->tallies[i].name), text);
+    }
+    write_unseen(file, profile, summary, width);
+}
+
 static void write_counted(FILE *file, const struct profile *profile,
                           const struct summary_event *event, const struct event_summary *summary,
-                          bool is_part)
+                          bool is_part, bool is_full)
 {
     int width = width_of_names(profile, summary);
     struct buffer text = {0};
@@ -437,19 +456,8 @@ static void write_counted(FILE *file, const struct profile *profile,
     if (is_part)
         write_selected(file, event, width, &text);
     write_values(file, profile, summary, width, &text);
-    for (size_t i = 0; i < summary->histogram_count; i++) {
-        if (!histogram_count(&summary->histograms[i].histogram))
-            continue;
-        summary_text_of_histogram(&summary->histograms[i], &text);
-        write_row(file, width, profile_text(profile, summary->histograms[i].name), &text);
-    }
-    for (size_t i = 0; i < summary->tally_count; i++) {
-        if (!summary->tallies[i].count)
-            continue;
-        summary_text_of_count(summary->tallies[i].count, summary->tallies[i].seen, &text);
-        write_row(file, width, profile_text(profile, summary->tallies[i].name), &text);
-    }
-    write_unseen(file, profile, summary, width);
+    if (is_full)
+        write_histograms(file, profile, summary, width, &text);
     buffer_free(&text);
 }
 
@@ -467,7 +475,7 @@ struct row_cover summary_event_cover(struct summary_event *event,
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id,
-                         const struct recording_totals *totals)
+                         const struct recording_totals *totals, const struct summary_extent *extent)
 {
     const struct profile *profile = source->profile;
     const struct row_cover cover = summary_event_cover(event, source, id, totals);
@@ -480,22 +488,24 @@ void summary_event_write(FILE *file, struct summary_event *event,
     if (summary && !summary->span_ns)
         fputs(", were lost\n", file);
     else if (summary)
-        write_counted(file, profile, event, summary, totals->left_out > 0);
+        write_counted(file, profile, event, summary, totals->left_out > 0, extent->is_full);
     else if (!event->is_cpu)
         fputc('\n', file);
-    write_places(file, profile, event, id, &cover);
+    write_places(file, profile, event, id, &cover, extent);
     if (event->is_cpu)
-        write_erlang(file, profile, event, &cover);
-    write_tables(file, profile, event, id, &cover);
+        write_erlang(file, profile, event, &cover, extent);
+    write_tables(file, profile, event, id, &cover, extent);
     if (event->is_wall) /* each process has the same wall time */
         write_statuses(file, profile, event, id, &cover);
     else
-        write_processes(file, profile, event, processes, id, &cover);
+        write_processes(file, profile, event, processes, id, &cover, extent);
     if (event->is_sched) {
-        run_queues_write(file, profile, &event->queues);
+        if (extent->is_full)
+            run_queues_write(file, profile, &event->queues);
         long_schedules_finish(&event->slices);
-        long_schedules_write(file, profile, &event->slices, source->header->start_monotonic);
+        long_schedules_write(file, profile, &event->slices, extent->rows,
+                             source->header->start_monotonic);
     }
-    traffic_table_write(file, &event->traffic, source, id, output_source_seconds(source, totals),
-                        totals->left_out > 0);
+    traffic_table_write(file, &event->traffic, source, id, extent,
+                        output_source_seconds(source, totals), totals->left_out > 0);
 }

@@ -14,6 +14,15 @@
 #include "util/intern.h"
 #include "view/root_frame.h"
 
+enum { SUMMARY_ROWS = 10 };
+
+/* How much of its tables a summary has. */
+struct summary_extent {
+    size_t rows;  /* of each table, at most SUMMARY_ROWS */
+    bool is_full; /* else it has no histograms, run queues or pairs of sender and receiver, no table
+                   * without a row that is sure, and the schedulers as one */
+};
+
 /* ---- long_schedules.c ---- */
 
 /*
@@ -49,9 +58,10 @@ void long_schedules_finish(struct long_schedules *slices);
 /* Write the longest slices as text, each with its stack. Their times are relative to
  * `start_monotonic` (ns). */
 void long_schedules_write(FILE *file, const struct profile *profile,
-                          const struct long_schedules *slices, uint64_t start_monotonic);
+                          const struct long_schedules *slices, size_t rows,
+                          uint64_t start_monotonic);
 
-/* ---- process_growth.c ---- */
+/* ---- summary_growth.c ---- */
 
 /* What grows in processes, by the metrics of their samples. */
 
@@ -81,20 +91,20 @@ bool growth_range_is_growth(const struct growth_range *range, uint64_t least);
 bool growth_range_is_growth_of_memory(const struct growth_range *range);
 
 /* All zero is empty. */
-struct process_growth {
+struct summary_growth {
     struct growth_process {
         struct growth_range kinds[GROWTH_KINDS];
     } * of; /* by id in summary_processes */
     size_t room;
 };
 
-void process_growth_free(struct process_growth *growth);
-void process_growth_add(struct process_growth *growth, uint32_t id, const struct metrics *metrics);
+void summary_growth_free(struct summary_growth *growth);
+void summary_growth_add(struct summary_growth *growth, uint32_t id, const struct metrics *metrics);
 
 /* Return the process that has grown most; 0 if none has grown beyond chance. */
-uint32_t process_growth_find(const struct process_growth *growth, enum growth_kind kind);
+uint32_t summary_growth_find(const struct summary_growth *growth, enum growth_kind kind);
 /* Return the process whose queue was the longest at a sample; 0 if no queue is known. */
-uint32_t process_growth_longest_queue(const struct process_growth *growth);
+uint32_t summary_growth_longest_queue(const struct summary_growth *growth);
 
 /* ---- run_queues.c ---- */
 
@@ -136,11 +146,12 @@ void traffic_table_init(struct traffic_table *table, const struct output_source 
 void traffic_table_free(struct traffic_table *table);
 void traffic_table_add(struct traffic_table *table, const struct sample *sample);
 
-/* Write the tables; nothing if there are no edges. `seconds` is the duration, for rates. `is_part`:
- * samples were not selected. */
+/* Write the tables, if not full without that of senders and receivers of messages; nothing if there
+ * are no edges. `seconds` is the
+ * duration, for rates. `is_part`: samples were not selected. */
 void traffic_table_write(FILE *file, struct traffic_table *table,
-                         const struct output_source *source, event_id event, double seconds,
-                         bool is_part);
+                         const struct output_source *source, event_id event,
+                         const struct summary_extent *extent, double seconds, bool is_part);
 
 /* ---- summary_event.c ---- */
 
@@ -202,25 +213,27 @@ void summary_event_process_text(const struct profile *profile, const struct root
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id,
-                         const struct recording_totals *totals);
+                         const struct recording_totals *totals,
+                         const struct summary_extent *extent);
 
 /* ---- microstate_table.c ---- */
 
-/* Write a table for people: the microstates of threads in percent of the time. Each scheduler has a
- * line; of many schedulers only the busiest have one, the others share one. The threads of each
- * other type share a line. Rows of the same VM and type must be neighbours. Write nothing if there
- * are no rows. */
+/* Write a table for people: the microstates of threads in percent of the time. All schedulers of a
+ * VM share a line. If `is_full`, each scheduler has a line too; of many schedulers only the busiest
+ * have one, the others share one. The threads of each other type share a line. Rows of the same VM
+ * and type must be neighbours. Write nothing if there are no rows. */
 void microstate_table_write(FILE *file, const struct profile *profile,
-                            const struct microstate_row *rows, size_t count);
+                            const struct microstate_row *rows, size_t count, bool is_full);
 
 /* ---- node_table.c ---- */
 
 /* Metrics of whole VMs (profile/node_metrics.h) as text: the greatest changes. */
 
-/* Write each VM's own metrics, and its allocators, tables and ports with the greatest changes in
- * the selected time. Writes nothing if no metrics were recorded. */
+/* Write each VM's own metrics, if not `is_full` those that have changed, and its allocators, tables
+ * and ports with the greatest changes in the selected time. Writes nothing if no metrics were
+ * recorded. */
 void node_table_write(FILE *file, const struct output_source *source,
-                      const struct recording_totals *totals);
+                      const struct recording_totals *totals, const struct summary_extent *extent);
 
 /* The metric that has grown most, of those in bytes: of an allocator, table or port, else of the
  * VM. The numbers are those of the table. */
@@ -243,7 +256,7 @@ struct verdict {
     const struct recording_totals *totals;
     struct summary_event *events; /* by event id - 1 */
     const struct summary_processes *processes;
-    const struct process_growth *growth;
+    const struct summary_growth *growth;
     const struct microstate_row
         *threads; /* of the times of threads; none if samples are left out */
     size_t thread_count;

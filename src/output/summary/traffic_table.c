@@ -9,8 +9,6 @@
 #include "profile/events.h"
 #include "util/alloc.h"
 
-enum { ROWS_MAX = 10 };
-
 void traffic_table_init(struct traffic_table *table, const struct output_source *source,
                         event_id event)
 {
@@ -59,6 +57,7 @@ struct traffic_listing {
     enum unit unit;
     const char *sorted_by; /* "delay"; NULL for the count */
     double seconds;
+    size_t rows_most;
     const uint32_t *row_of; /* by preliminary edge */
     struct rows rows;
 };
@@ -134,13 +133,14 @@ static void write_rest(const struct traffic_listing *listing, const struct rows_
 static void write_rows(struct traffic_listing *listing, const struct traffic_edge *edges,
                        size_t count, const uint32_t *row_of_edge, bool by_receiver)
 {
-    struct row top[ROWS_MAX];
+    struct row top[SUMMARY_ROWS];
     struct rows_rest rest;
     size_t shown;
     uint64_t others[EVENT_VALUES] = {0};
 
     row_cells_each(&listing->table->cells, add_cell, listing);
-    shown = rows_top(&listing->rows, &listing->whole, &listing->cover, top, ROWS_MAX, &rest);
+    shown =
+        rows_top(&listing->rows, &listing->whole, &listing->cover, top, listing->rows_most, &rest);
     for (size_t i = 0; i < shown; i++) {
         const struct traffic_edge *first = NULL;
         uint64_t values[EVENT_VALUES] = {0};
@@ -217,8 +217,8 @@ static void write_edges(struct traffic_listing *listing, const struct traffic_ed
 }
 
 void traffic_table_write(FILE *file, struct traffic_table *table,
-                         const struct output_source *source, event_id event, double seconds,
-                         bool is_part)
+                         const struct output_source *source, event_id event,
+                         const struct summary_extent *extent, double seconds, bool is_part)
 {
     struct traffic_listing listing = {
         .file = file,
@@ -226,6 +226,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
         .whole = row_cells_whole(&table->cells, &table->whole),
         .unit = profile_get_event(source->profile, event)->values[table->value].unit,
         .seconds = seconds,
+        .rows_most = extent->rows,
     };
     const struct weight weight = weight_of_traffic(source, event);
     uint32_t *ids;
@@ -236,7 +237,7 @@ void traffic_table_write(FILE *file, struct traffic_table *table,
     listing.cover = rows_cover(source, event, table->value, &listing.whole, is_part);
     if (table->value != (table->traffic.is_msg ? (uint32_t)MSG_COUNT : (uint32_t)SCHED_COUNT))
         listing.sorted_by = weight.name;
-    if (count)
+    if (count && (extent->is_full || !table->traffic.is_msg))
         write_edges(&listing, edges, count, ids);
     if (count && table->traffic.is_msg)
         write_receivers(&listing, edges, count, ids);

@@ -218,7 +218,7 @@ static void put_function(const struct verdict *verdict, const struct row_cover *
 
 /* ---- what grows ---- */
 
-static void put_process_growth(const struct verdict *verdict, enum growth_kind kind, uint32_t id,
+static void put_summary_growth(const struct verdict *verdict, enum growth_kind kind, uint32_t id,
                                struct buffer *text)
 {
     static const char *const names[GROWTH_KINDS] = {
@@ -260,9 +260,9 @@ static void find_growth(const struct verdict *verdict, struct verdict_findings *
 {
     uint64_t most = 0;
 
-    findings->queue = process_growth_find(verdict->growth, GROWTH_QUEUE);
+    findings->queue = summary_growth_find(verdict->growth, GROWTH_QUEUE);
     for (enum growth_kind kind = GROWTH_MEMORY; kind < GROWTH_KINDS; kind++) {
-        uint32_t id = process_growth_find(verdict->growth, kind);
+        uint32_t id = summary_growth_find(verdict->growth, kind);
         const struct growth_range *range = id ? &verdict->growth->of[id].kinds[kind] : NULL;
 
         if (!range || range->last - range->first <= most)
@@ -279,18 +279,18 @@ static void put_growth(const struct verdict *verdict, const struct verdict_findi
                        struct buffer *text)
 {
     if (findings->queue)
-        put_process_growth(verdict, GROWTH_QUEUE, findings->queue, text);
+        put_summary_growth(verdict, GROWTH_QUEUE, findings->queue, text);
     if (findings->node.series)
         put_node_growth(verdict, &findings->node, text);
     if (findings->process && !(findings->queue && findings->node.series)) {
         buffer_text(text, text->size ? "; " : "");
-        put_process_growth(verdict, findings->kind, findings->process, text);
+        put_summary_growth(verdict, findings->kind, findings->process, text);
     }
 }
 
 static void put_queue(const struct verdict *verdict, struct buffer *text)
 {
-    uint32_t id = process_growth_longest_queue(verdict->growth);
+    uint32_t id = summary_growth_longest_queue(verdict->growth);
     uint64_t length = id ? verdict->growth->of[id].kinds[GROWTH_QUEUE].highest : 0;
 
     if (!length)

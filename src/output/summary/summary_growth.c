@@ -47,20 +47,19 @@ bool growth_range_is_growth(const struct growth_range *range, uint64_t least)
 
 bool growth_range_is_growth_of_memory(const struct growth_range *range)
 {
-    return range->samples >= MEMORY_SAMPLES && range->fallen <= rise_of(range) / 2 &&
-           growth_range_is_growth(range, MEMORY_LEAST);
+    return range->fallen <= rise_of(range) / 2 && growth_range_is_growth(range, MEMORY_LEAST);
 }
 
 static bool is_growth(const struct growth_range *range, enum growth_kind kind)
 {
     if (kind == GROWTH_QUEUE)
         return range->samples >= QUEUE_SAMPLES && growth_range_is_growth(range, QUEUE_LEAST);
-    return growth_range_is_growth_of_memory(range);
+    return range->samples >= MEMORY_SAMPLES && growth_range_is_growth_of_memory(range);
 }
 
 /* ---- all processes ---- */
 
-void process_growth_free(struct process_growth *growth)
+void summary_growth_free(struct summary_growth *growth)
 {
     free(growth->of);
 }
@@ -82,7 +81,7 @@ static void add_words(struct growth_range *range, const struct metrics *metrics,
         growth_range_add(range, words > UINT64_MAX / WORD ? UINT64_MAX : words * WORD);
 }
 
-void process_growth_add(struct process_growth *growth, uint32_t id, const struct metrics *metrics)
+void summary_growth_add(struct summary_growth *growth, uint32_t id, const struct metrics *metrics)
 {
     struct growth_range *kinds;
 
@@ -96,7 +95,7 @@ void process_growth_add(struct process_growth *growth, uint32_t id, const struct
     add_words(&kinds[GROWTH_BINARIES], metrics, METRIC_BIN_VHEAP, METRIC_OLD_VHEAP);
 }
 
-uint32_t process_growth_find(const struct process_growth *growth, enum growth_kind kind)
+uint32_t summary_growth_find(const struct summary_growth *growth, enum growth_kind kind)
 {
     uint64_t most = 0;
     uint32_t found = 0;
@@ -112,7 +111,7 @@ uint32_t process_growth_find(const struct process_growth *growth, enum growth_ki
     return found;
 }
 
-uint32_t process_growth_longest_queue(const struct process_growth *growth)
+uint32_t summary_growth_longest_queue(const struct summary_growth *growth)
 {
     uint32_t found = 0;
 
