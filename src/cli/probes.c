@@ -48,7 +48,7 @@ static int add_event(void *target, char *name, struct error *error)
         return error_set(error, ERROR_USAGE,
                          "event '%s' has no probes; the events with probes are: %s", name,
                          event_kind_names());
-    return event_kinds_parse_request(name, event_kind_names(),
+    return event_kinds_parse_request(name, session_options_event_names(),
                                      &options->events[options->event_count++], error);
 }
 

@@ -235,3 +235,23 @@ void dump_add(struct dump *dump, const struct dump_process *process)
     dump->processes = xgrow(dump->processes, &dump->room, dump->count, sizeof(*dump->processes));
     dump->processes[dump->count++] = *process;
 }
+
+static int greater_first(uint64_t a, uint64_t b)
+{
+    return (b > a) - (b < a);
+}
+
+int dump_compare_processes(const struct dump *dump, const struct dump_process *a,
+                           const struct dump_process *b)
+{
+    const uint64_t *one = a->metrics.values, *other = b->metrics.values;
+    int order = (b->growth > a->growth) - (b->growth < a->growth);
+
+    if (!order && dump->is_top && !dump->has_growth)
+        order = greater_first(one[dump->top], other[dump->top]);
+    if (!order)
+        order = greater_first(one[METRIC_MSGQ], other[METRIC_MSGQ]);
+    if (!order)
+        order = greater_first(one[METRIC_HEAP], other[METRIC_HEAP]);
+    return order;
+}

@@ -185,7 +185,7 @@ struct dump_process {
     trace_span_id trace_span; /* that the process works for; 0: none or unknown */
     uint8_t status;           /* enum process_status */
     uint8_t flags;            /* enum sample_flag */
-    int64_t growth;           /* growth of the metric `grown` */
+    int64_t growth;           /* growth of the metric `top` */
 };
 
 /* A dump. All zero is an empty one. */
@@ -200,8 +200,9 @@ struct dump {
         crashed_process; /* crashed process: ran on the thread that got the signal; 0: none */
     struct dump_process *processes;
     size_t count, room;
-    bool has_growth; /* processes were selected by their growth of `grown` */
-    enum metric grown;
+    bool is_top;     /* processes were selected by the metric `top`, and are in its order */
+    bool has_growth; /* by its growth */
+    enum metric top;
     uint64_t left_out; /* processes that were not selected */
     uint64_t gone;     /* processes that started or ended during the read; not in the core file */
     uint64_t torn;     /* processes that ran during each attempt to read them */
@@ -214,6 +215,11 @@ static inline bool dump_has(const struct dump *dump, enum dump_section section)
 {
     return dump->sections >> section & 1;
 }
+
+/* Compare two processes as qsort() wants it: by the growth or value of `top`, else by message queue
+ * and heap, the greatest first. */
+int dump_compare_processes(const struct dump *dump, const struct dump_process *a,
+                           const struct dump_process *b);
 
 void dump_free(struct dump *dump);
 void dump_add(struct dump *dump, const struct dump_process *process);

@@ -364,13 +364,22 @@ static int find_top(struct dump_taker *taker, struct sweep_request *request, str
     return result;
 }
 
-/* Set the growth of each process, if processes were selected by growth. */
-static void note_growth(struct dump_taker *taker)
+static int by_rank(const void *a, const void *b, void *dump)
+{
+    const struct dump_process *one = a, *other = b;
+    int order = dump_compare_processes(dump, one, other);
+
+    return order ? order : (one->process > other->process) - (one->process < other->process);
+}
+
+/* If processes were selected by a metric, set their growth, and sort them. */
+static void rank_top(struct dump_taker *taker)
 {
     struct dump *dump = taker->dump;
 
-    dump->has_growth = taker->request->top.count && taker->request->top.by_growth;
-    dump->grown = taker->request->top.metric;
+    dump->is_top = taker->request->top.count > 0;
+    dump->has_growth = dump->is_top && taker->request->top.by_growth;
+    dump->top = taker->request->top.metric;
     for (size_t i = 0; dump->has_growth && i < dump->count; i++) {
         struct dump_process *process = &dump->processes[i];
 
@@ -378,6 +387,8 @@ static void note_growth(struct dump_taker *taker)
                           profile_get_process(taker->profile, process->process)->identity,
                           &process->growth);
     }
+    if (dump->is_top && dump->count)
+        qsort_r(dump->processes, dump->count, sizeof(*dump->processes), by_rank, dump);
 }
 
 /* Now, or when the core file was written; ns since 1970. */
@@ -410,7 +421,7 @@ static int take_processes(struct dump_taker *taker, struct error *sampling, stru
         look_at_threads(taker);
     else if (any_running(taker))
         look_at_running(taker, sampling);
-    note_growth(taker);
+    rank_top(taker);
     return 0;
 }
 

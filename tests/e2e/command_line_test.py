@@ -123,7 +123,7 @@ class Parser(unittest.TestCase):
                                 (("-p", "1", "sleep"), "unknown command 'sleep'"),
                                 (("-e", "x"), "'x'; the events are: cpu, wall, gc, alloc, "),
                                 (("-e", "cpu,x"), "'x'; the events are: cpu, wall, gc, alloc, "),
-                                (("probes", "-e", "x"), "'x'; the events are: gc, alloc, sched, "),
+                                (("probes", "-e", "x"), "'x'; the events are: cpu, wall, gc, alloc, "),
                                 (("probes", "-e", "cpu"), "'cpu' has no probes; the events with "
                                                           "probes are: gc, alloc, sched, "),
                                 (("-p", "1", "-a"), "give one of"),

@@ -100,6 +100,45 @@ static void test_text_has_the_largest_tables(void **state)
     close_dump();
 }
 
+static void add_process(const char *pid, stack_id stack, uint64_t old)
+{
+    struct process_entry entry = {.target = 1, .pid = profile_string_z(small.profile, pid)};
+
+    dump.processes = realloc(dump.processes, (dump.count + 1) * sizeof(*dump.processes));
+    dump.processes[dump.count] = (struct dump_process){
+        .process = profile_process(small.profile, &entry), .stack = stack, .status = STATUS_IDLE};
+    metrics_set(&dump.processes[dump.count++].metrics, METRIC_OLD, old);
+}
+
+/* Processes that were selected by a metric are all shown, with the metric, the largest first; their
+ * groups, too. */
+static void test_text_has_the_largest_processes_first(void **state)
+{
+    char pid[16];
+
+    (void)state;
+    open_dump(1 << DUMP_PROCESSES);
+    dump.is_top = true;
+    dump.top = METRIC_OLD;
+    for (uint64_t i = 1; i <= 6; i++) {
+        snprintf(pid, sizeof(pid), "<0.%d.0>", (int)i);
+        add_process(pid, small.samples[0].stack, i);
+    }
+    add_process("<0.7.0>", small.samples[2].stack, 1000);
+    expect(dump_write_text, "shop@\"web\", pid 100, OTP 27\n"
+                            "7 processes: 7 idle\n\n"
+                            "1 idle\n    spin\n"
+                            "  <0.7.0>                                        old 8.0 kB\n\n"
+                            "6 idle\n    erlang:+/2\n    proc_lib:init_p/5\n"
+                            "  <0.6.0>                                        old 48 B\n"
+                            "  <0.5.0>                                        old 40 B\n"
+                            "  <0.4.0>                                        old 32 B\n"
+                            "  <0.3.0>                                        old 24 B\n"
+                            "  <0.2.0>                                        old 16 B\n"
+                            "  <0.1.0>                                        old 8 B\n");
+    close_dump();
+}
+
 static void test_sections_are_separated(void **state)
 {
     (void)state;
@@ -172,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_has_totals_and_tables),
         cmocka_unit_test(test_text_has_the_largest_tables),
+        cmocka_unit_test(test_text_has_the_largest_processes_first),
         cmocka_unit_test(test_sections_are_separated),
         cmocka_unit_test(test_json_has_all_facts),
         cmocka_unit_test(test_json_has_null_for_unknown_tables),

@@ -13,6 +13,7 @@
 #include "capture/event_probes.h"
 #include "profile/events.h"
 #include "push/push_service.h"
+#include "session/options.h"
 #include "session/trigger.h"
 #include "util/alloc.h"
 
@@ -156,7 +157,7 @@ static int check_event(const struct config_key *key, const char *name, struct er
         return error_set(error, ERROR_USAGE,
                          "%s.events can't have '%s': %s.%s sets how often it is sampled", section,
                          name, section, name);
-    if (event_kinds_parse_request(name, event_kind_names(), &request, error))
+    if (event_kinds_parse_request(name, session_options_event_names(), &request, error))
         return error_prefix(error, "%s.events", section);
     return 0;
 }

@@ -21,8 +21,8 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By stack and status; within a group by growth, message queue and heap, the greatest first. */
-static int by_stack(const void *a, const void *b)
+/* By stack and status; within a group the greatest first. */
+static int by_stack(const void *a, const void *b, void *dump)
 {
     const struct dump_process *x = a, *y = b;
     int order = compare(x->stack, y->stack);
@@ -30,25 +30,30 @@ static int by_stack(const void *a, const void *b)
     if (!order)
         order = compare(x->status, y->status);
     if (!order)
-        order = (y->growth > x->growth) - (y->growth < x->growth);
-    if (!order)
-        order = compare(y->metrics.values[METRIC_MSGQ], x->metrics.values[METRIC_MSGQ]);
-    if (!order)
-        order = compare(y->metrics.values[METRIC_HEAP], x->metrics.values[METRIC_HEAP]);
+        order = dump_compare_processes(dump, x, y);
     return order ? order : compare(x->process, y->process);
 }
 
-static int by_size(const void *a, const void *b)
+/* The largest group first; of processes that were selected by a metric, that with the largest one.
+ */
+static int by_size(const void *a, const void *b, void *context)
 {
     const struct process_group *x = a, *y = b;
-    int order = compare(y->count, x->count);
+    const struct dump *dump = context;
+    int order = 0;
 
+    if (dump->is_top)
+        order =
+            dump_compare_processes(dump, &dump->processes[x->first], &dump->processes[y->first]);
+    if (!order)
+        order = compare(y->count, x->count);
     return order ? order : compare(x->first, y->first);
 }
 
-static struct process_group *make_groups(const struct dump_process *processes, size_t count,
-                                         size_t *ret_count)
+static struct process_group *make_groups(struct dump *dump, size_t *ret_count)
 {
+    const struct dump_process *processes = dump->processes;
+    size_t count = dump->count;
     struct process_group *groups = xcalloc(count + 1, sizeof(*groups));
     size_t groups_made = 0;
 
@@ -59,7 +64,7 @@ static struct process_group *make_groups(const struct dump_process *processes, s
         else
             groups[groups_made++] = (struct process_group){i, 1};
     }
-    qsort(groups, groups_made, sizeof(*groups), by_size);
+    qsort_r(groups, groups_made, sizeof(*groups), by_size, dump);
     *ret_count = groups_made;
     return groups;
 }
@@ -148,6 +153,19 @@ static void write_growth(FILE *file, enum metric metric, int64_t growth)
     fprintf(file, "  %s %c%s", metric_name(metric), growth < 0 ? '-' : '+', text.text);
 }
 
+/* "  old 12.8 kB", unless write_metrics() has written it. */
+static void write_top(FILE *file, enum metric metric, const struct metrics *metrics)
+{
+    uint64_t value = metrics->values[metric];
+
+    if (metric == METRIC_MSGQ || metric == METRIC_HEAP || metric == METRIC_REDUCTIONS ||
+        !metrics_know(metrics, metric))
+        return;
+    fprintf(file, "  %s %s", metric_name(metric),
+            metric_unit(metric) == UNIT_WORDS ? number_text_amount(value * 8, UNIT_BYTES).text
+                                              : number_text(value).text);
+}
+
 static void write_trace(FILE *file, const struct profile *profile, trace_span_id id)
 {
     char trace[TRACE_ID_TEXT], span[SPAN_ID_TEXT];
@@ -168,7 +186,9 @@ static void write_member(FILE *file, const struct dump *dump, const struct dump_
     fprintf(file, "  %-14s %-30s", profile_text(profile, entry->pid), profile_text(profile, name));
     write_metrics(file, &member->metrics);
     if (dump->has_growth)
-        write_growth(file, dump->grown, member->growth);
+        write_growth(file, dump->top, member->growth);
+    else if (dump->is_top)
+        write_top(file, dump->top, &member->metrics);
     if (member->thread)
         fprintf(file, "  on %s",
                 profile_text(profile, profile_get_thread(profile, member->thread)->name));
@@ -179,7 +199,7 @@ static void write_member(FILE *file, const struct dump *dump, const struct dump_
 static void write_group(FILE *file, const struct dump *dump, const struct process_group *group)
 {
     const struct dump_process *first = &dump->processes[group->first];
-    size_t shown = group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
+    size_t shown = dump->is_top || group->count < MEMBERS_SHOWN ? group->count : MEMBERS_SHOWN;
 
     fprintf(file, "\n%s %s\n", number_text(group->count).text, profile_status_name(first->status));
     write_stack(file, dump, first->stack);
@@ -247,8 +267,8 @@ void dump_processes_text(FILE *file, const struct dump *dump)
     sorted.processes = xreallocarray(NULL, dump->count + 1, sizeof(*dump->processes));
     if (dump->count)
         memcpy(sorted.processes, dump->processes, dump->count * sizeof(*dump->processes));
-    qsort(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack);
-    groups = make_groups(sorted.processes, sorted.count, &group_count);
+    qsort_r(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack, &sorted);
+    groups = make_groups(&sorted, &group_count);
     put_crashed_first(&sorted, groups, group_count);
     write_head(file, dump);
     for (size_t i = 0; i < group_count; i++)
@@ -342,7 +362,7 @@ static void put_growth(struct json *json, const struct dump *dump,
     if (!dump->has_growth)
         return;
     json_open(json, "growth", '{');
-    json_signed(json, metric_name(dump->grown), process->growth);
+    json_signed(json, metric_name(dump->top), process->growth);
     json_close(json, '}');
 }
 
