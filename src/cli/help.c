@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "cli/terminal.h"
 #include "util/alloc.h"
 
 /* Columns. */
@@ -19,15 +19,11 @@ enum {
     TEXT_INDENT = 28,
 };
 
-static int terminal_width(void)
+static int text_width(void)
 {
-    const char *columns = getenv("COLUMNS");
-    struct winsize size;
-    int width = columns ? atoi(columns) : 0;
+    int width = terminal_width(STDOUT_FILENO);
 
-    if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-        width = size.ws_col;
-    if (width <= 0)
+    if (!width)
         width = WIDTH_DEFAULT;
     return width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
 }
@@ -132,7 +128,7 @@ static int print(struct buffer *out)
 int help_print(const struct command *command)
 {
     struct buffer out = {0};
-    int width = terminal_width();
+    int width = text_width();
 
     buffer_format(&out, "Usage: beamflame %s%s%s%s\n\n", command->name,
                   command->groups ? " [OPTION...]" : "", command->arguments ? " " : "",
@@ -147,7 +143,7 @@ static int print_overview(void)
 {
     const struct command *record = commands[0];
     struct buffer out = {0};
-    int width = terminal_width();
+    int width = text_width();
 
     buffer_text(&out, "Usage: beamflame [OPTION...] [-- COMMAND [ARG...]]\n"
                       "       beamflame COMMAND [OPTION...] [ARG...]\n\n"

@@ -10,6 +10,7 @@
 #include "beam/name_keys.h"
 #include "beam/vm.h"
 #include "cli/command_line.h"
+#include "cli/terminal.h"
 #include "output/output.h"
 #include "rotation/options.h"
 #include "session/options.h"
@@ -28,6 +29,7 @@ struct output_options {
     bool quiet;
     bool no_summary;
     bool full_summary;
+    struct terminal terminal;                /* on which the summary is printed */
     bool compares;                           /* outputs show a comparison */
     const struct output_format *next_format; /* of the next -o; NULL: by its name */
 };
@@ -123,7 +125,10 @@ extern const struct command_option label_option_list[];
 
 void shared_options_free_output(struct output_options *options);
 
-/* Choose the formats, when all options are stored. */
+/* True if an output goes to standard output, and the summary to standard error. */
+bool shared_options_use_standard_output(const struct output_options *options);
+
+/* Choose the formats, and look at the terminal, when all options are stored. */
 int shared_options_check_output(struct output_options *options, struct error *error);
 
 /* The option --name-by. The target of its group is a struct name_keys. */

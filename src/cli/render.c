@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/render.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,14 +33,6 @@ static void add_statistics(const struct output_options *options, struct output_r
     if (options->stats_path)
         requests[(*count)++] =
             (struct output_request){.path = options->stats_path, .format = &stats_json_format};
-}
-
-static bool uses_standard_output(const struct output_options *options)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (!strcmp(options->requests[i].path, "-"))
-            return true;
-    return options->stats_path && !strcmp(options->stats_path, "-");
 }
 
 int render_check(const struct output_options *options, uint32_t events, bool peers,
@@ -224,14 +217,64 @@ static const struct output_format *summary_of(const struct output_options *optio
     return options->full_summary ? &summary_format : &short_summary_format;
 }
 
+/* A summary that is printed as it is, or that is kept to be fitted to the terminal. */
+struct printed_summary {
+    FILE *file; /* where it is printed */
+    FILE *kept; /* NULL: it is not kept */
+    char *text;
+    size_t size;
+};
+
+static FILE *begin_summary(struct printed_summary *summary, const struct output_options *options)
+{
+    *summary = (struct printed_summary){
+        .file = shared_options_use_standard_output(options) ? stderr : stdout};
+    if (options->terminal.is_terminal && !options->settings.comparison)
+        summary->kept = open_memstream(&summary->text, &summary->size);
+    return summary->kept ? summary->kept : summary->file;
+}
+
+/* Print what is kept. Return 0, or -1 with error. */
+static int end_summary(struct printed_summary *summary, const struct terminal *terminal,
+                       struct error *error)
+{
+    struct buffer text = {0};
+    int failed;
+
+    if (!summary->kept)
+        return 0;
+    fclose(summary->kept);
+    terminal_fit(terminal, summary->text, &text);
+    fwrite(text.data, 1, text.size, summary->file);
+    failed = fflush(summary->file) ? errno : 0;
+    buffer_free(&text);
+    free(summary->text);
+    return failed ? error_set(error, ERROR_FAILED, "can't write the summary: %s", strerror(failed))
+                  : 0;
+}
+
+/* Report what output_write() has written. Return the exit code. */
+static int say_result(const struct output_options *options, const struct output_result *written)
+{
+    int result;
+
+    if (written->unmatched[0])
+        message_warning("%s", written->unmatched);
+    if (!options->quiet)
+        say_what_was_written(options, written);
+    result = say_what_is_empty(written);
+    return written->given.code ? message_error(&written->given) : result;
+}
+
 int render(int fd, const char *name, const struct output_options *options)
 {
     struct output_request requests[REQUESTS_MAX];
     size_t count = options->count;
+    struct printed_summary summary = {0};
     struct output_result written;
-    struct error error;
+    struct error error, unprinted;
     struct recording *recording = recording_open(fd, name, &error);
-    int result;
+    int result, failed;
 
     if (!recording)
         return message_error(&error);
@@ -241,22 +284,17 @@ int render(int fd, const char *name, const struct output_options *options)
         requests[count++] = (struct output_request){
             .path = "summary",
             .format = summary_of(options),
-            .file = uses_standard_output(options) ? stderr : stdout,
+            .file = begin_summary(&summary, options),
         };
     result = output_write(recording, &options->settings, requests, count, &written, &error);
     recording_close(recording);
+    failed = end_summary(&summary, &options->terminal, &unprinted);
     if (result)
         return message_error(&error);
     file_broker_complete();
-    if (written.unmatched[0])
-        message_warning("%s", written.unmatched);
-    if (!options->quiet)
-        say_what_was_written(options, &written);
-    result = say_what_is_empty(&written);
-    if (written.given.code)
-        result = message_error(&written.given);
+    result = say_result(options, &written);
     output_result_free(&written);
-    return result;
+    return failed ? message_error(&unprinted) : result;
 }
 
 /* Save a recording that no output has. `reason`: why, "" if that was said. Return the exit code. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "beam/layout.h"
 #include "cli/command_line.h"
@@ -309,6 +310,14 @@ static int check_request(const struct output_options *options, struct output_req
     return 0;
 }
 
+bool shared_options_use_standard_output(const struct output_options *options)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (!strcmp(options->requests[i].path, "-"))
+            return true;
+    return options->stats_path && !strcmp(options->stats_path, "-");
+}
+
 int shared_options_check_output(struct output_options *options, struct error *error)
 {
     if (options->next_format && options->count == 1 && !options->requests[0].format) {
@@ -321,6 +330,8 @@ int shared_options_check_output(struct output_options *options, struct error *er
     for (size_t i = 0; i < options->count; i++)
         if (check_request(options, &options->requests[i], error))
             return -1;
+    options->terminal =
+        terminal_of(shared_options_use_standard_output(options) ? STDERR_FILENO : STDOUT_FILENO);
     return 0;
 }
 

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The summary of a real node begins with what to look at first, by the numbers of its tables."""
+import fcntl
+import os
+import pty
 import re
 import shlex
+import struct
+import subprocess
+import termios
 import time
 import unittest
 
@@ -18,6 +24,24 @@ def verdict(summary):
     """Return {label: text} of the lines before the first empty one."""
     lines = summary.partition("\n\n")[0].splitlines()
     return {line.split()[0]: line[10:] for line in lines}
+
+
+def on_terminal(columns, *arguments, **environment):
+    """Run beamflame on a terminal of so many columns; return what it prints."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)], stdin=slave, stdout=slave,
+                               stderr=slave, env={**os.environ, **environment})
+    os.close(slave)
+    said = b""
+    try:
+        while data := os.read(master, 1 << 16):
+            said += data
+    except OSError:  # the end
+        pass
+    os.close(master)
+    assert process.wait(timeout=60) == beamflame.DONE, said
+    return said.decode().replace("\r\n", "\n")
 
 
 class Verdict(unittest.TestCase):
@@ -56,6 +80,23 @@ class Verdict(unittest.TestCase):
                 found[label]).groups()
             row = said.partition(f"\n{heading}\n")[2].splitlines()[0].split()
             self.assertEqual(row, [*value.split(), share, "%", samples, "samples", *name.split()])
+
+    def test_summary_fits_the_terminal(self):
+        """A terminal gets styles unless they are refused, and its width; a pipe gets neither."""
+        path = beamflame.folder(self.addCleanup) / "x.bfr"
+        with nodes.Node(27, "request") as node:
+            said = beamflame.record("-p", node.pid, "-d", 2, "-o", path).stdout
+        self.assertNotIn("\033", said)
+        styled = on_terminal(200, "report", path, TERM="xterm", NO_COLOR="")
+        self.assertIn("\033[1mprocesses with most CPU time\033[0m", styled)
+        self.assertEqual(re.sub(r"\033\[[\d;]*m", "", styled), beamflame.record("report", path).stdout)
+        for environment in ({"TERM": "dumb", "NO_COLOR": ""}, {"TERM": "xterm", "NO_COLOR": "1"}):
+            with self.subTest(environment):
+                plain = on_terminal(80, "report", path, **environment)
+                self.assertNotIn("\033", plain)
+                rows = plain.partition("\nprocesses with most CPU time\n")[2].partition("\n\n")[0]
+                self.assertLessEqual(max(map(len, rows.splitlines())), 80, rows)
+                self.assertLessEqual(len(plain.splitlines()[0]), 80)
 
     def test_growing_queue_is_named(self):
         with nodes.Node(27, "troubles", "what=buildup") as node:
