@@ -95,6 +95,8 @@ static void put_cpu(const struct verdict *verdict, struct buffer *text)
 
     for (target_id id = 1; id <= targets && id <= VMS_SHOWN; id++)
         put_busy_vm(verdict, id, text);
+    if (verdict->thread_count && targets > VMS_SHOWN)
+        buffer_format(text, "; %u more VMs below", targets - VMS_SHOWN);
     put_gc(&verdict->events[verdict->lead - 1], text);
 }
 
