@@ -306,7 +306,7 @@ check:
 bench: all
 	$(Q)tools/bench
 
-COMMANDS := record report prof diff dump ps calls probes doctor agent help completion
+COMMANDS := record ctl report prof diff dump ps calls probes doctor agent help completion
 
 install: all
 	install -D -m 755 $(BUILD)/beamflame $(DESTDIR)$(prefix)/bin/beamflame

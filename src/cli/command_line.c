@@ -212,19 +212,11 @@ bool command_line_parse(const struct command *command, int argc, char **argv, vo
 }
 
 const struct command *const commands[] = {
-    &record_command,
-    &report_command,
-    &prof_command,
-    &diff_command,
-    &dump_command,
-    &calls_command,
-    &ps_command,
-    &probes_command,
-    &doctor_command,
-    &agent_command,
-    &help_command,
-    &completion_command,
-    NULL,
+    &record_command,     &ctl_command,   &report_command,
+    &prof_command,       &diff_command,  &dump_command,
+    &calls_command,      &ps_command,    &probes_command,
+    &doctor_command,     &agent_command, &help_command,
+    &completion_command, NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -14,6 +14,7 @@
 #include "cli/verbose.h"
 #include "native/memory.h"
 #include "os/child.h"
+#include "os/control_socket.h"
 #include "os/courier.h"
 #include "os/privileges.h"
 #include "output/output_file.h"
@@ -22,6 +23,7 @@
 #include "rotation/options.h"
 #include "rotation/recorder.h"
 #include "rotation/rotation.h"
+#include "rotation/steering.h"
 #include "session/session.h"
 #include "session/targets.h"
 #include "util/alloc.h"
@@ -233,16 +235,31 @@ static void say_start(const struct record_options *options, size_t targets)
     buffer_free(&text);
 }
 
+/* `unsteered`: why requests can't come, or NULL. */
+static void say_begin(const struct record_options *options, size_t targets,
+                      const struct error *unsteered)
+{
+    if (options->output.quiet)
+        return;
+    say_start(options, targets);
+    if (unsteered)
+        message_say("'beamflame ctl' can't steer this recording: %s", unsteered->text);
+}
+
 static struct session *start(const struct record_options *options, struct targets *targets,
                              const char *command_line, uint64_t started, struct error *error)
 {
     struct session *session =
         session_start(&options->session, targets, command_line, started, error);
+    struct error unsteered;
+    int failed;
 
-    if (session)
-        privileges_record(options->session.event_count > 0, targets->all);
-    if (session && !options->output.quiet)
-        say_start(options, targets->count);
+    if (!session)
+        return NULL;
+    /* The filter of a recording refuses new sockets. */
+    failed = steering_listen(options->recorder.steering, CONTROL_SOCKET_FOLDER, &unsteered);
+    privileges_record(options->session.event_count > 0, targets->all);
+    say_begin(options, targets->count, failed ? &unsteered : NULL);
     return session;
 }
 
@@ -266,6 +283,7 @@ static int make_recording(const struct record_options *options, struct targets *
     if (fd >= 0)
         result = recorder_run(session, &options->recorder, &stop_requested, fd, ret_fd, error);
     session_free(session);
+    steering_close(options->recorder.steering);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
         recording_keep_remove_empty(path);
         error_prefix(error, "%s", path);
@@ -337,6 +355,7 @@ static int record_in_segments(const struct record_options *options, struct targe
     if (failed)
         failed = message_error(&error);
     session_free(session);
+    steering_close(options->recorder.steering);
     counts = rotation_finish(rotation);
     written = record_say_segments(&counts);
     return failed ? failed : written;
@@ -431,7 +450,9 @@ static int run(int argc, char **argv)
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {
+        options.recorder.steering = steering_new(&targets, command_line);
         result = record(&options, &targets, command_line, started);
+        steering_free(options.recorder.steering);
         targets_close(&targets);
     }
     record_options_free(&options);

@@ -227,9 +227,9 @@ static const int powerful[] = {
 #endif
 };
 
-/* The network, and services of this host. */
-static const int services[] = {SYS_socket, SYS_connect, SYS_bind,
-                               SYS_listen, SYS_accept,  SYS_accept4};
+/* The network, and services of this host. Connections of sockets that listen already can be
+ * accepted. */
+static const int services[] = {SYS_socket, SYS_connect, SYS_bind, SYS_listen, SYS_accept};
 
 /* Namespaces that unshare() and clone() can make. */
 enum {

@@ -36,6 +36,7 @@ int call_filter_parse_only(void);
 
 /* From now on this process starts no program, neither traces nor changes the memory of another
  * process, mounts nothing, loads nothing into the kernel, and becomes no other user; unless
- * `with_network`, it makes and uses no socket but those that are open. These calls fail with
- * ENOSYS, and all others work. The filter does not see which files are opened. */
+ * `with_network`, it makes and uses no socket but those that are open, and accepts connections of
+ * those that listen. These calls fail with ENOSYS, and all others work. The filter does not see
+ * which files are opened. */
 int call_filter_without_power(bool with_network);

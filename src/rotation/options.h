@@ -37,14 +37,17 @@ struct rotation_reports {
     int log_file; /* descriptor of the file that gets the log; -1: none */
 };
 
+struct steering; /* rotation/steering.h */
+
 /* When recordings begin and end. */
 struct recorder_options {
-    double duration;      /* seconds; 0: until stopped */
-    uint64_t max_size;    /* of a recording, bytes; 0: unlimited */
-    double loop;          /* seconds of a segment; 0: no segments */
-    double before, after; /* seconds to record around the firing of a trigger */
-    double holdoff;       /* minimum seconds from one firing to the next */
-    bool fires_at_exit;   /* the end of a target is a trigger */
+    double duration;           /* seconds; 0: until stopped */
+    uint64_t max_size;         /* of a recording, bytes; 0: unlimited */
+    double loop;               /* seconds of a segment; 0: no segments */
+    double before, after;      /* seconds to record around the firing of a trigger */
+    double holdoff;            /* minimum seconds from one firing to the next */
+    bool fires_at_exit;        /* the end of a target is a trigger */
+    struct steering *steering; /* NULL: nobody steers */
     const struct rotation_reports *reports;
 };
 

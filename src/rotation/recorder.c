@@ -3,6 +3,7 @@
 
 #include <time.h>
 
+#include "rotation/steering.h"
 #include "util/clock.h"
 
 enum { STEP_MS = 100 };
@@ -119,8 +120,11 @@ static int run(struct recorder *recorder, struct error *error)
         }
         if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
             result = after_failure(recorder, error);
-        if (!result)
-            reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
+        if (result)
+            break;
+        reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
+        if (steering_step(recorder->options->steering, recorder->session, RECORDER_RECORDS))
+            break;
     }
     reports->progress(reports->context, recorder->session, RECORDER_ENDS);
     return result;

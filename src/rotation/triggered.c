@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "rotation/steering.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/memory_limit.h"
@@ -246,13 +247,17 @@ static int run(struct triggered *triggered, struct error *error)
 
     while (!result && !*triggered->stop && session_alive(triggered->session)) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        enum recorder_state state;
 
         if (now >= triggered->end)
             break;
         result = take(triggered, now, error);
-        if (!result)
-            reports->progress(reports->context, triggered->session,
-                              triggered->until ? RECORDER_FIRED : RECORDER_WAITS);
+        if (result)
+            break;
+        state = triggered->until ? RECORDER_FIRED : RECORDER_WAITS;
+        reports->progress(reports->context, triggered->session, state);
+        if (steering_step(triggered->options->steering, triggered->session, state))
+            break;
     }
     reports->progress(reports->context, triggered->session, RECORDER_ENDS);
     return result;

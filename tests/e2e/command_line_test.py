@@ -12,7 +12,7 @@ from beamflame import DONE, FAILED, USAGE, run
 
 NEEDS = "own nodes"
 COMMANDS = ("record", "report", "prof", "diff", "dump", "ps", "calls", "probes", "doctor", "agent",
-            "help", "completion")
+            "ctl", "help", "completion")
 FOLDED = "a;b 2\na;c 1\n"
 COMPLETE = """
 source "$1"; shift

@@ -152,8 +152,8 @@ static void parse(unsigned number, int count, char **arguments)
     static void (*const parsers[])(int count, char **arguments) = {parse_record, parse_report,
                                                                    parse_diff};
     static const struct command *const others[] = {
-        &dump_command,   &calls_command, &ps_command,        &probes_command,
-        &doctor_command, &help_command,  &completion_command};
+        &dump_command, &calls_command,  &ps_command,   &probes_command,
+        &ctl_command,  &doctor_command, &help_command, &completion_command};
     enum {
         PARSERS = sizeof(parsers) / sizeof(*parsers),
         OTHERS = sizeof(others) / sizeof(*others)

@@ -242,6 +242,8 @@ static const char *recording_works(void)
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ||
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
         return "socketpair";
+    if (accept4(-1, NULL, NULL, 0) >= 0 || errno != EBADF)
+        return "accept4";
     return call_filter_files_only() ? "the second filter" : others_do_not();
 }
 

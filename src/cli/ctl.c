@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+/* `beamflame ctl`: steers recordings that run on this host. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_line.h"
+#include "cli/message.h"
+#include "cli/verbose.h"
+#include "os/control_socket.h"
+
+struct ctl_options {
+    pid_t pid;           /* of the recorder; 0: the only one */
+    const char *command; /* NULL: not given */
+};
+
+static const char LIST[] = "list";
+
+static const struct command_option option_list[] = {
+    {"pid", 'p', "PID",
+     "Steer the recorder with this process id. The default is the only one that runs.",
+     option_set_pid, NULL, offsetof(struct ctl_options, pid)},
+    {0},
+};
+
+/* The commands that a recorder takes. */
+static const char *const ctl_requests[] = {"status", "stop"};
+
+static int check_command(const char *command, struct error *error)
+{
+    if (!strcmp(command, LIST))
+        return 0;
+    for (size_t i = 0; i < sizeof(ctl_requests) / sizeof(*ctl_requests); i++)
+        if (!strcmp(command, ctl_requests[i]))
+            return 0;
+    return error_set(error, ERROR_USAGE,
+                     "'%s' is no command for a recording: write list, status or stop", command);
+}
+
+static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
+{
+    struct ctl_options *options = target;
+
+    (void)after_dashes;
+    if (!arguments[0] || arguments[1])
+        return error_set(error, ERROR_USAGE, "write one command: list, status or stop");
+    options->command = arguments[0];
+    return check_command(options->command, error);
+}
+
+static int check(void *target, struct error *error)
+{
+    const struct ctl_options *options = target;
+
+    return options->command
+               ? 0
+               : error_set(error, ERROR_USAGE, "write one command: list, status or stop");
+}
+
+/* Print each line of an answer. A message cleans what it prints, also line ends. */
+static void print_lines(char *text)
+{
+    char *rest = text, *line;
+
+    while ((line = strsep(&rest, "\n")))
+        message_print("%s", line);
+}
+
+/* ---- list ---- */
+
+/* A recorder can end meanwhile. */
+static void print_recorder(pid_t pid)
+{
+    struct buffer answer = {0};
+    struct error error;
+
+    if (control_socket_ask(CONTROL_SOCKET_FOLDER, pid, "status", &answer, &error)) {
+        if (error.code != ERROR_NO_PROCESS)
+            message_print("%d  %s", (int)pid, error.text);
+    } else {
+        buffer_byte(&answer, '\0');
+        message_print("%d  %.*s", (int)pid, (int)strcspn(answer.data, "\n"), answer.data);
+    }
+    buffer_free(&answer);
+}
+
+static int list(void)
+{
+    size_t count;
+    pid_t *pids = control_socket_list(CONTROL_SOCKET_FOLDER, &count);
+
+    for (size_t i = 0; i < count; i++)
+        print_recorder(pids[i]);
+    free(pids);
+    return message_finish("the list");
+}
+
+/* ---- one recorder ---- */
+
+static int refuse_several(const pid_t *pids, size_t count, struct error *error)
+{
+    struct buffer text = {0};
+
+    for (size_t i = 0; i < count; i++)
+        buffer_format(&text, "%s%d", i ? ", " : "", (int)pids[i]);
+    error_set(error, ERROR_USAGE,
+              "%zu recordings run on this host: choose one by -p PID, one of %.*s", count,
+              (int)text.size, text.data);
+    buffer_free(&text);
+    return -1;
+}
+
+/* Find the only recorder. */
+static int find_recorder(pid_t *ret_pid, struct error *error)
+{
+    size_t count;
+    pid_t *pids = control_socket_list(CONTROL_SOCKET_FOLDER, &count);
+    int result = 0;
+
+    if (!count)
+        result = error_set(error, ERROR_NO_PROCESS, "no recording of this host can be steered");
+    else if (count > 1)
+        result = refuse_several(pids, count, error);
+    else
+        *ret_pid = pids[0];
+    free(pids);
+    return result;
+}
+
+static int steer(const struct ctl_options *options, struct error *error)
+{
+    struct buffer answer = {0};
+    pid_t pid = options->pid;
+    int result = pid ? 0 : find_recorder(&pid, error);
+
+    if (!result)
+        result = control_socket_ask(CONTROL_SOCKET_FOLDER, pid, options->command, &answer, error);
+    if (!result) {
+        buffer_byte(&answer, '\0');
+        print_lines(answer.data);
+    }
+    buffer_free(&answer);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct ctl_options options = {0};
+    struct error error;
+    int result;
+
+    if (!command_line_parse(&ctl_command, argc, argv, &options, &result))
+        return result;
+    if (!strcmp(options.command, LIST))
+        return list();
+    return steer(&options, &error) ? message_error(&error) : message_finish("the answer");
+}
+
+static void notes(struct buffer *text)
+{
+    buffer_text(text, "Commands:\n"
+                      "  list    list the recordings of this host that can be steered\n"
+                      "  status  print how long it records, its samples, its VMs and its options\n"
+                      "  stop    end the recording, which then writes its outputs\n");
+}
+
+static const struct option_group groups[] = {
+    {"Options", option_list, 0},
+    VERBOSE_OPTION_GROUP,
+    {0},
+};
+
+const struct command ctl_command = {
+    .name = "ctl",
+    .arguments = "COMMAND",
+    .summary = "steer a recording that runs",
+    .description = "Steer a recording of this host that runs. Only root and the user who runs the "
+                   "recording may do so.",
+    .groups = groups,
+    .examples = "beamflame ctl list\n"
+                "beamflame ctl -p PID status\n"
+                "beamflame ctl stop\n",
+    .notes = notes,
+    .take_arguments = take_arguments,
+    .check = check,
+    .run = run,
+};
