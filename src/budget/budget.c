@@ -335,6 +335,17 @@ enum budget_order budget_order(struct budget *budget, unsigned number, uint64_t 
     return BUDGET_OPEN;
 }
 
+void budget_resume(struct budget *budget, uint64_t now, uint64_t target_cpu_ns)
+{
+    budget->start += now - budget->now;
+    budget->now = now;
+    budget->target_cpu = target_cpu_ns;
+    budget->spent_in_hits = 0;
+    for (unsigned i = 0; i < budget->count; i++)
+        if (budget->groups[i].state == CLOSED)
+            plan(budget, &budget->groups[i], now, now);
+}
+
 /* ---- reports ---- */
 
 static void charge(struct budget_group *group, double cost_ns)

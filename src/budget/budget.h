@@ -57,6 +57,10 @@ enum budget_order {
 enum budget_order budget_order(struct budget *budget, unsigned group, uint64_t now,
                                uint64_t *until);
 
+/* The CPU time of the target since the last call counts for nothing, and strata begin now. All
+ * groups must be closed, or about to open. */
+void budget_resume(struct budget *budget, uint64_t now, uint64_t target_cpu_ns);
+
 /* The scale that the window which opens next is planned to have: its stratum by its length; 1 if
  * the group is to stay open. A window that is cut has a smaller one. */
 double budget_window_scale(const struct budget *budget, unsigned group);

@@ -432,3 +432,20 @@ void event_probes_begin(struct event_probes *probes)
             begin_event(probes, &probes->events[i]);
     start_span(probes);
 }
+
+void event_probes_pause(struct event_probes *probes)
+{
+    probes->stopped = clock_ns(CLOCK_MONOTONIC);
+    look_at_target(probes, probes->stopped);
+    governor_pause(probes->governor);
+}
+
+/* What the target did in the pause counts for no summary. */
+void event_probes_resume(struct event_probes *probes)
+{
+    governor_cut(probes->governor);
+    event_probes_begin(probes);
+    governor_resume(probes->governor);
+    probes->stopped = 0;
+    start_span(probes);
+}

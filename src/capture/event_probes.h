@@ -55,6 +55,10 @@ int event_probes_start(struct event_probes *probes, struct error *error);
 /* Close the last windows, and detach. */
 void event_probes_stop(struct event_probes *probes);
 
+/* Close the windows, and detach until event_probes_resume(), which begins new summaries. */
+void event_probes_pause(struct event_probes *probes);
+void event_probes_resume(struct event_probes *probes);
+
 /* The event of this target that a slot belongs to; -1 if none. */
 int event_probes_event(const struct event_probes *probes, uint32_t slot);
 

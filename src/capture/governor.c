@@ -143,7 +143,7 @@ static void govern_group(struct probe_group *group, uint64_t *next)
     }
 }
 
-static void wait_until(struct governor *governor, uint64_t time)
+void governor_wait_until(struct governor *governor, uint64_t time)
 {
     struct timespec until = {.tv_sec = (time_t)(time / SECOND), .tv_nsec = (long)(time % SECOND)};
 
@@ -153,20 +153,8 @@ static void wait_until(struct governor *governor, uint64_t time)
 /* Close the open groups, and those that threads are still opening, until all tasks have ended. */
 static void close_all(struct governor *governor)
 {
-    bool busy = true;
-
-    while (busy) {
-        busy = false;
-        for (unsigned i = 0; i < governor->group_count; i++) {
-            struct probe_group *group = governor->groups[i];
-
-            if (group->open)
-                governor_group_close(group);
-            busy |= group->tasks > 0;
-        }
-        if (busy)
-            pthread_cond_wait(&governor->changed, &governor->lock);
-    }
+    while (governor_close_open(governor))
+        pthread_cond_wait(&governor->changed, &governor->lock);
 }
 
 static void take_income(struct governor *governor, uint64_t now)
@@ -276,14 +264,23 @@ static void *govern(void *argument)
     while (!governor->stop) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC), next;
 
+        if (governor->paused) {
+            governor->is_closed = !governor_close_open(governor);
+            pthread_cond_broadcast(&governor->changed);
+            governor_wait_until(governor, now + INCOME_TICK);
+            continue;
+        }
         take_income(governor, now);
         set_alarms(governor, is_calm(governor, now));
         next = now + (governor->has_alarms ? SLEEP : INCOME_TICK);
         for (unsigned i = 0; i < governor->group_count; i++)
             govern_group(governor->groups[i], &next);
+        if (governor->is_closed)
+            pthread_cond_broadcast(&governor->changed);
+        governor->is_closed = false;
         if (log_wants(LOG_DETAIL))
             say_shares(governor, now);
-        wait_until(governor, next);
+        governor_wait_until(governor, next);
     }
     close_all(governor);
     take_income(governor, clock_ns(CLOCK_MONOTONIC));

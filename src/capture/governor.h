@@ -79,6 +79,12 @@ int governor_start(struct governor *governor, struct error *error);
 /* Close all groups. The open windows end now. Waits until the probes are detached. */
 void governor_stop(struct governor *governor);
 
+/* Close all groups until governor_resume(). The open windows end now. Waits until the probes are
+ * detached, but at most a second for one that another process delays. */
+void governor_pause(struct governor *governor);
+/* Plan the windows anew. Waits until groups that are to stay open are, but at most a second. */
+void governor_resume(struct governor *governor);
+
 /* Give the calling thread precedence over others: a window of 2 ms must end in time even if the
  * target uses all CPUs, and nobody may take the lock of a memory map between the look at it and the
  * change of probes. Also for a program that runs at idle priority. */

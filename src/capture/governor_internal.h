@@ -3,6 +3,7 @@
  * The parts of the governor, for its own files:
  *
  *      governor.c         the thread that looks after all groups, and the public functions
+ *      governor_pause.c   pauses
  *      governor_group.c   opening and closing a group, its windows, and the cost of its hits
  *
  * All functions are called with the governor's lock held.
@@ -64,8 +65,10 @@ struct governor {
     pthread_cond_t changed;
     pthread_t thread;
     bool started, stop;
-    bool has_alarms;     /* the BPF programs ring an alarm after some runs */
-    bool stirred;        /* an alarm came, or a period changed, since the thread looked last */
+    bool paused;
+    bool is_closed;  /* since it is paused: no group is open, and no thread opens or closes one */
+    bool has_alarms; /* the BPF programs ring an alarm after some runs */
+    bool stirred;    /* an alarm came, or a period changed, since the thread looked last */
     uint64_t calm_since; /* since when nothing stirred and no window was open; 0: not calm */
     unsigned member;     /* in options.host */
     uint64_t start_time, stop_time;
@@ -82,6 +85,12 @@ struct governor {
     struct buffer windows; /* struct governor_window, closed */
     size_t windows_taken;  /* bytes */
 };
+
+/* Wait for a change, until `time` (CLOCK_MONOTONIC) at most. */
+void governor_wait_until(struct governor *governor, uint64_t time);
+
+/* Close the open groups. Return true while threads attach or detach probes. */
+bool governor_close_open(struct governor *governor);
 
 /* ---- costs ---- */
 

@@ -87,8 +87,8 @@ struct command {
 };
 
 extern const struct command record_command, report_command, prof_command, diff_command,
-    dump_command, calls_command, ctl_command, ps_command, probes_command, doctor_command, agent_command,
-    help_command, completion_command;
+    dump_command, calls_command, ctl_command, ps_command, probes_command, doctor_command,
+    agent_command, help_command, completion_command;
 
 /* All commands, ended by NULL, in the order of help. The first one is the default. */
 extern const struct command *const commands[];

@@ -23,7 +23,7 @@ static const struct command_option option_list[] = {
 };
 
 /* The commands that a recorder takes. */
-static const char *const ctl_requests[] = {"status", "stop"};
+static const char *const ctl_requests[] = {"status", "pause", "resume", "stop"};
 
 static int check_command(const char *command, struct error *error)
 {
@@ -32,8 +32,9 @@ static int check_command(const char *command, struct error *error)
     for (size_t i = 0; i < sizeof(ctl_requests) / sizeof(*ctl_requests); i++)
         if (!strcmp(command, ctl_requests[i]))
             return 0;
-    return error_set(error, ERROR_USAGE,
-                     "'%s' is no command for a recording: write list, status or stop", command);
+    return error_set(
+        error, ERROR_USAGE,
+        "'%s' is no command for a recording: write list, status, pause, resume or stop", command);
 }
 
 static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
@@ -42,7 +43,8 @@ static int take_arguments(void *target, char **arguments, bool after_dashes, str
 
     (void)after_dashes;
     if (!arguments[0] || arguments[1])
-        return error_set(error, ERROR_USAGE, "write one command: list, status or stop");
+        return error_set(error, ERROR_USAGE,
+                         "write one command: list, status, pause, resume or stop");
     options->command = arguments[0];
     return check_command(options->command, error);
 }
@@ -51,9 +53,9 @@ static int check(void *target, struct error *error)
 {
     const struct ctl_options *options = target;
 
-    return options->command
-               ? 0
-               : error_set(error, ERROR_USAGE, "write one command: list, status or stop");
+    return options->command ? 0
+                            : error_set(error, ERROR_USAGE,
+                                        "write one command: list, status, pause, resume or stop");
 }
 
 /* Print each line of an answer. A message cleans what it prints, also line ends. */
@@ -160,6 +162,8 @@ static void notes(struct buffer *text)
     buffer_text(text, "Commands:\n"
                       "  list    list the recordings of this host that can be steered\n"
                       "  status  print how long it records, its samples, its VMs and its options\n"
+                      "  pause   take no samples until resume: clocks stop, probes are detached\n"
+                      "  resume  take samples again\n"
                       "  stop    end the recording, which then writes its outputs\n");
 }
 

@@ -51,8 +51,10 @@ static void clear_progress(const struct record_progress *progress)
 
 static void show_progress(const struct session *session, enum recorder_state state)
 {
-    static const char *const words[] = {
-        [RECORDER_WAITS] = "waiting  ", [RECORDER_FIRED] = "recording  ", [RECORDER_RECORDS] = ""};
+    static const char *const words[] = {[RECORDER_WAITS] = "waiting  ",
+                                        [RECORDER_FIRED] = "recording  ",
+                                        [RECORDER_RECORDS] = "",
+                                        [RECORDER_PAUSED] = "paused  "};
     struct session_status status = session_status(session);
     struct buffer busiest = {0};
 
@@ -269,6 +271,7 @@ static int make_recording(const struct record_options *options, struct targets *
                           const char *path, const char *command_line, uint64_t started, int *ret_fd,
                           struct error *error)
 {
+    const struct recording_place place = {path, temporary_directory()};
     struct session *session = start(options, targets, command_line, started, error);
     int fd, result = -1;
 
@@ -281,7 +284,8 @@ static int make_recording(const struct record_options *options, struct targets *
             "no file can be created in %s, /var/tmp or /tmp: the recording is in memory",
             temporary_directory());
     if (fd >= 0)
-        result = recorder_run(session, &options->recorder, &stop_requested, fd, ret_fd, error);
+        result =
+            recorder_run(session, &options->recorder, &stop_requested, &place, fd, ret_fd, error);
     session_free(session);
     steering_close(options->recorder.steering);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
@@ -446,6 +450,7 @@ static int run(int argc, char **argv)
     options.recorder.reports = &reports;
     alloc_give_back();
     signals_end_recording();
+    signals_steer_recording();
     stop_guard_start(say_held);
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stddef.h>
 
+#include "util/steering_signals.h"
 #include "util/stop.h"
 
 static void handle_unless_ignored(int signal, const struct sigaction *action)
@@ -31,6 +32,13 @@ void signals_end_recording(void)
     action.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &action, NULL);
     ignore_file_limit();
+}
+
+void signals_steer_recording(void)
+{
+    struct sigaction action = {.sa_handler = steering_signals_note_pause, .sa_flags = SA_RESTART};
+
+    sigaction(SIGUSR1, &action, NULL);
 }
 
 void signals_end_program(void)

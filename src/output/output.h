@@ -87,9 +87,12 @@ struct output_range {
 struct output_range output_source_range(const struct output_source *source,
                                         const struct recording_totals *totals);
 
-/* Return the duration of the selected part, in seconds. */
+/* Return the duration of the selected part, in seconds, without the gaps in which nothing was
+ * recorded; and that of the gaps. The recording must be read to its end. */
 double output_source_seconds(const struct output_source *source,
                              const struct recording_totals *totals);
+double output_source_gap_seconds(const struct output_source *source,
+                                 const struct recording_totals *totals);
 
 /* Return the start of the selected part, in ns since 1970. Pieces have times of their own, some ns
  * apart: of profiles with the same labels and time a service may keep one. */

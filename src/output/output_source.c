@@ -21,12 +21,28 @@ struct output_range output_source_range(const struct output_source *source,
     return range;
 }
 
+/* Return the ns of the range in which nothing was recorded. */
+static uint64_t gaps_of(const struct output_source *source, struct output_range range)
+{
+    uint64_t start = source->header->start_monotonic;
+
+    return source->recording ? event_spans_gaps(recording_get_spans(source->recording), 0,
+                                                start + range.from, start + range.to)
+                             : 0;
+}
+
 double output_source_seconds(const struct output_source *source,
                              const struct recording_totals *totals)
 {
     struct output_range range = output_source_range(source, totals);
 
-    return (double)(range.to - range.from) / 1e9;
+    return (double)(range.to - range.from - gaps_of(source, range)) / 1e9;
+}
+
+double output_source_gap_seconds(const struct output_source *source,
+                                 const struct recording_totals *totals)
+{
+    return (double)gaps_of(source, output_source_range(source, totals)) / 1e9;
 }
 
 uint64_t output_source_start(const struct output_source *source)

@@ -41,6 +41,22 @@ const struct spans *event_spans_get(const struct event_spans *spans, event_id ev
     return event < spans->count && spans->of[event].known ? &spans->of[event] : NULL;
 }
 
+uint64_t event_spans_gaps(const struct event_spans *spans, event_id event, uint64_t from,
+                          uint64_t to)
+{
+    const struct spans *of = event_spans_get(spans, event);
+    uint64_t sum = 0;
+
+    for (size_t i = 1; of && i < of->count; i++) {
+        uint64_t start = of->list[i - 1].end, end = of->list[i].start;
+
+        start = start > from ? start : from;
+        end = end < to ? end : to;
+        sum += end > start ? end - start : 0;
+    }
+    return sum;
+}
+
 /* ---- order ---- */
 
 static int by_start(const void *a, const void *b)

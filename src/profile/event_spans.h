@@ -51,6 +51,11 @@ void event_spans_add(struct event_spans *spans, event_id event, uint64_t start, 
 /* The list of an event; NULL if it is not known. */
 const struct spans *event_spans_get(const struct event_spans *spans, event_id event);
 
+/* Return the ns between the spans of an event that lie in the part from..to. The times before its
+ * first span and after its last one are no gaps. The list must be settled. */
+uint64_t event_spans_gaps(const struct event_spans *spans, event_id event, uint64_t from,
+                          uint64_t to);
+
 /* Sort each list and unite the spans that touch. If there are more spans than may be kept,
  * neighbours become one span with the length of both, so that the sum of the lengths stays
  * right. */

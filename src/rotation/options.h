@@ -15,7 +15,8 @@ enum recorder_state {
     RECORDER_RECORDS,
     RECORDER_WAITS, /* for a trigger */
     RECORDER_FIRED, /* records what a trigger began */
-    RECORDER_ENDS,  /* no progress follows */
+    RECORDER_PAUSED,
+    RECORDER_ENDS, /* no progress follows */
 };
 
 /* Reports to the user. Processes that write a segment call the functions too. */

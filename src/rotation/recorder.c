@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rotation/recorder.h"
 
+#include <poll.h>
 #include <time.h>
 
+#include "recording/recording.h"
 #include "rotation/steering.h"
 #include "util/clock.h"
 
@@ -20,6 +22,9 @@ struct recorder {
     struct rotation *rotation; /* NULL: no segments */
     uint64_t end, segment_end; /* CLOCK_MONOTONIC */
     bool open;                 /* a recording is in progress */
+    bool paused;
+    struct recording_pieces pieces; /* before pauses; without segments */
+    const struct recording_place *place;
 };
 
 static struct recorder recorder(struct session *session, const struct recorder_options *options,
@@ -45,7 +50,8 @@ static bool has_its_size(const struct recorder *recorder)
     if (!recorder->options->max_size)
         return false;
     status = session_status(recorder->session);
-    return status.segment_bytes >= recorder->options->max_size && status.segment_ns >= SECOND;
+    return recorder->pieces.bytes + status.segment_bytes >= recorder->options->max_size &&
+           status.segment_ns >= SECOND;
 }
 
 static int begin_segment(struct recorder *recorder, struct error *error)
@@ -96,6 +102,106 @@ static int after_failure(struct recorder *recorder, struct error *error)
     return next_segment(recorder, error);
 }
 
+/* ---- pauses ---- */
+
+/* End the segment, or the piece of a recording in one file. */
+static int pause_recording(void *context, struct error *error)
+{
+    struct recorder *recorder = context;
+    uint64_t bytes;
+    int fd, result;
+
+    session_pause(recorder->session);
+    bytes = session_status(recorder->session).segment_bytes;
+    result = session_end(recorder->session, &fd, error);
+    recorder->open = false;
+    recorder->paused = true;
+    if (recorder->rotation)
+        rotation_write(recorder->rotation, fd, result == 0);
+    else
+        recording_pieces_add(&recorder->pieces, fd, bytes);
+    return result;
+}
+
+static int begin_piece(struct recorder *recorder, struct error *error)
+{
+    int fd = recording_writer_file(NULL, recorder->place->temporary, error);
+
+    if (fd < 0 || session_begin(recorder->session, fd, error))
+        return -1;
+    recorder->open = true;
+    return 0;
+}
+
+static int resume_recording(void *context, struct error *error)
+{
+    struct recorder *recorder = context;
+
+    if (recorder->rotation ? begin_segment(recorder, error) : begin_piece(recorder, error))
+        return -1;
+    if (recorder->rotation)
+        recorder->segment_end =
+            clock_ns(CLOCK_MONOTONIC) + (uint64_t)(recorder->options->loop * 1e9);
+    recorder->paused = false;
+    session_resume(recorder->session);
+    return 0;
+}
+
+/* ---- the run ---- */
+
+/* Take samples for up to `left_ms`, or wait while the recording is paused. */
+static int step(struct recorder *recorder, uint64_t left_ms, struct error *error)
+{
+    int timeout_ms = left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS;
+
+    if (recorder->paused) {
+        poll(NULL, 0, timeout_ms);
+        return 0;
+    }
+    return session_step(recorder->session, timeout_ms, error) ? after_failure(recorder, error) : 0;
+}
+
+/* True if the recording ends at its size. */
+static bool is_full(const struct recorder *recorder)
+{
+    const struct rotation_reports *reports = recorder->options->reports;
+
+    if (recorder->rotation || recorder->paused || !has_its_size(recorder))
+        return false;
+    reports->full(reports->context, recorder->options->max_size);
+    return true;
+}
+
+/* True if the segment ends now, and the next one begins. */
+static bool segment_is_over(const struct recorder *recorder, uint64_t now)
+{
+    return recorder->rotation && !recorder->paused &&
+           (now >= recorder->segment_end || has_its_size(recorder)) &&
+           !rotation_is_busy(recorder->rotation);
+}
+
+static uint64_t ms_left(const struct recorder *recorder, uint64_t now)
+{
+    uint64_t end = recorder->end < recorder->segment_end ? recorder->end : recorder->segment_end;
+
+    return now < end ? (end - now) / 1000000 : STEP_MS;
+}
+
+/* Take a step, and do what others request. Return 0, 1 if the recording ends, or -1 with error. */
+static int take_turn(struct recorder *recorder, uint64_t now, struct error *error)
+{
+    const struct rotation_reports *reports = recorder->options->reports;
+    const struct steering_actions actions = {recorder, pause_recording, resume_recording};
+    enum recorder_state state = recorder->paused ? RECORDER_PAUSED : RECORDER_RECORDS;
+
+    if (segment_is_over(recorder, now))
+        return next_segment(recorder, error);
+    if (step(recorder, ms_left(recorder, now), error))
+        return -1;
+    reports->progress(reports->context, recorder->session, state);
+    return steering_step(recorder->options->steering, recorder->session, state, &actions, error);
+}
+
 static int run(struct recorder *recorder, struct error *error)
 {
     const struct rotation_reports *reports = recorder->options->reports;
@@ -103,34 +209,17 @@ static int run(struct recorder *recorder, struct error *error)
 
     while (!result && !*recorder->stop && session_alive(recorder->session)) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
-        uint64_t end =
-            recorder->end < recorder->segment_end ? recorder->end : recorder->segment_end;
-        uint64_t left_ms = now < end ? (end - now) / 1000000 : STEP_MS;
-        bool full = has_its_size(recorder);
 
-        if (now >= recorder->end)
+        if (now >= recorder->end || is_full(recorder))
             break;
-        if (full && !recorder->rotation) {
-            reports->full(reports->context, recorder->options->max_size);
-            break;
-        }
-        if ((full || now >= recorder->segment_end) && !rotation_is_busy(recorder->rotation)) {
-            result = next_segment(recorder, error);
-            continue;
-        }
-        if (session_step(recorder->session, left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS, error))
-            result = after_failure(recorder, error);
-        if (result)
-            break;
-        reports->progress(reports->context, recorder->session, RECORDER_RECORDS);
-        if (steering_step(recorder->options->steering, recorder->session, RECORDER_RECORDS))
-            break;
+        result = take_turn(recorder, now, error);
     }
     reports->progress(reports->context, recorder->session, RECORDER_ENDS);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
-/* If there are two errors, both have the same cause. The first is returned. */
+/* Stop, and end the segment or piece that is in progress. If there are two errors, both have the
+ * same cause. The first is returned. */
 static int end(struct recorder *recorder, int result, int *ret_fd, struct error *error)
 {
     struct error end_error;
@@ -145,15 +234,26 @@ static int end(struct recorder *recorder, int result, int *ret_fd, struct error 
 }
 
 int recorder_run(struct session *session, const struct recorder_options *options,
-                 const volatile int *stop, int fd, int *ret_fd, struct error *error)
+                 const volatile int *stop, const struct recording_place *place, int fd, int *ret_fd,
+                 struct error *error)
 {
     struct recorder own = recorder(session, options, stop, NULL);
+    struct error join_error;
+    int result;
 
     *ret_fd = -1;
+    own.place = place;
     if (session_begin(session, fd, error))
         return -1;
     own.open = true;
-    return end(&own, run(&own, error), ret_fd, error);
+    result = end(&own, run(&own, error), &fd, error);
+    recording_pieces_add(&own.pieces, fd, 0);
+    if (!own.pieces.count)
+        return result;
+    *ret_fd = recording_pieces_take(&own.pieces, place, options->reports->warn, &join_error);
+    if (*ret_fd < 0 && !result)
+        *error = join_error;
+    return *ret_fd < 0 ? -1 : result;
 }
 
 int recorder_run_segments(struct session *session, const struct recorder_options *options,

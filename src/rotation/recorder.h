@@ -3,17 +3,20 @@
 #pragma once
 
 #include "rotation/options.h"
+#include "rotation/recording_pieces.h"
 #include "rotation/rotation.h"
 #include "session/session.h"
 #include "util/error.h"
 
-/* Record into `fd`, which is taken over. Recording ends after its duration, when `*stop` is set,
- * when all targets have ended, or when the recording reaches its size. Then the session is stopped.
+/* Record into `fd`, the file that was created at `place` and is taken over. Recording ends after
+ * its duration, when `*stop` is set, when all targets have ended, or when the recording reaches its
+ * size. Then the session is stopped.
  *
  * *ret_fd becomes a descriptor that reads the recording, even on failure if there is anything to
  * read. Otherwise it becomes -1. */
 int recorder_run(struct session *session, const struct recorder_options *options,
-                 const volatile int *stop, int fd, int *ret_fd, struct error *error);
+                 const volatile int *stop, const struct recording_place *place, int fd, int *ret_fd,
+                 struct error *error);
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
  * kept, and the error is reported. Returns the error if the next segment can't begin either. */

@@ -7,6 +7,7 @@
 
 #include "os/control_socket.h"
 #include "util/alloc.h"
+#include "util/steering_signals.h"
 #include "util/utf8.h"
 
 enum { TARGETS_SHOWN = 50 };
@@ -17,6 +18,10 @@ struct steering {
     const char *command_line;
     time_t since; /* seconds since 1970 */
     bool ends;    /* a request has ended the recording */
+    bool failed;  /* an action, with `error` */
+    struct error error;
+    bool paused;
+    unsigned pause_signals; /* that were carried out */
 };
 
 /* What a request is applied to, and what is answered. */
@@ -24,7 +29,9 @@ struct steering_request {
     struct steering *steering;
     struct session *session;
     enum recorder_state state;
+    const struct steering_actions *actions;
     struct buffer answer;
+    bool failed; /* the answer says why */
 };
 
 struct steering *steering_new(const struct targets *targets, const char *command_line)
@@ -80,19 +87,59 @@ static void put_status(struct steering_request *request)
 {
     static const char *const words[] = {[RECORDER_WAITS] = "waiting for a trigger",
                                         [RECORDER_FIRED] = "recording what a trigger began",
-                                        [RECORDER_RECORDS] = "recording"};
+                                        [RECORDER_RECORDS] = "recording",
+                                        [RECORDER_PAUSED] = "paused"};
     const struct steering *steering = request->steering;
     struct session_status status = session_status(request->session);
     char since[64], *command = utf8_clean_string(steering->command_line);
     struct tm local;
 
     strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S %z", localtime_r(&steering->since, &local));
-    buffer_format(&request->answer, "%s for %.0f s: %llu samples, %llu lost\nsince: %s\n",
+    buffer_format(&request->answer,
+                  "%s, %.0f s since the start: %llu samples, %llu lost\nsince: %s\n",
                   words[request->state], status.seconds, (unsigned long long)status.samples,
                   (unsigned long long)status.lost, since);
     put_targets(&request->answer, steering->targets);
     buffer_format(&request->answer, "\ncommand: %s", command);
     free(command);
+}
+
+static void refuse(struct steering_request *request, const char *reason)
+{
+    request->failed = true;
+    buffer_text(&request->answer, reason);
+}
+
+static void act(struct steering_request *request, int (*action)(void *context, struct error *error),
+                const char *done)
+{
+    struct steering *steering = request->steering;
+
+    steering->failed = action(request->actions->context, &steering->error) != 0;
+    if (steering->failed)
+        refuse(request, steering->error.text);
+    else
+        buffer_text(&request->answer, done);
+}
+
+static void pause_recording(struct steering_request *request)
+{
+    if (request->steering->paused) {
+        refuse(request, "the recording is paused already");
+        return;
+    }
+    act(request, request->actions->pause, "paused");
+    request->steering->paused = true;
+}
+
+static void resume_recording(struct steering_request *request)
+{
+    if (!request->steering->paused) {
+        refuse(request, "the recording is not paused");
+        return;
+    }
+    act(request, request->actions->resume, "resumed");
+    request->steering->paused = false;
 }
 
 static void end_recording(struct steering_request *request)
@@ -106,6 +153,8 @@ static const struct steering_command {
     void (*run)(struct steering_request *request);
 } steering_commands[] = {
     {"status", put_status},
+    {"pause", pause_recording},
+    {"resume", resume_recording},
     {"stop", end_recording},
 };
 
@@ -124,24 +173,43 @@ static void answer(struct steering_request *request, const char *text)
     if (command)
         command->run(request);
     else
-        buffer_text(&request->answer,
-                    "the recorder is another release of beamflame, without this command");
+        refuse(request, "the recorder is another release of beamflame, without this command");
     buffer_byte(&request->answer, '\0');
-    control_socket_answer(request->steering->control, command != NULL, request->answer.data);
+    control_socket_answer(request->steering->control, !request->failed, request->answer.data);
     buffer_free(&request->answer);
 }
 
-bool steering_step(struct steering *steering, struct session *session, enum recorder_state state)
+/* A signal pauses, the next one resumes. */
+static void follow_signals(struct steering_request request)
 {
+    struct steering *steering = request.steering;
+
+    while (!steering->failed && steering->pause_signals != steering_signals_pause) {
+        steering->pause_signals++;
+        (steering->paused ? resume_recording : pause_recording)(&request);
+    }
+    buffer_free(&request.answer);
+}
+
+int steering_step(struct steering *steering, struct session *session, enum recorder_state state,
+                  const struct steering_actions *actions, struct error *error)
+{
+    struct steering_request request = {
+        .steering = steering, .session = session, .state = state, .actions = actions};
     const char *text;
 
-    if (!steering || !steering->control)
-        return false;
-    while (!steering->ends && (text = control_socket_take(steering->control))) {
-        struct steering_request request = {
-            .steering = steering, .session = session, .state = state};
+    if (!steering)
+        return 0;
+    follow_signals(request);
+    while (!steering->ends && !steering->failed && steering->control &&
+           (text = control_socket_take(steering->control))) {
+        struct steering_request own = request;
 
-        answer(&request, text);
+        if (steering->paused)
+            own.state = RECORDER_PAUSED;
+        answer(&own, text);
     }
-    return steering->ends;
+    if (steering->failed)
+        *error = steering->error;
+    return steering->failed ? -1 : steering->ends;
 }

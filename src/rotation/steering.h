@@ -11,6 +11,13 @@
 
 struct steering;
 
+/* What the recorder can do. Each returns 0, or -1 with error; then the recording ends. */
+struct steering_actions {
+    void *context;
+    int (*pause)(void *context, struct error *error);
+    int (*resume)(void *context, struct error *error);
+};
+
 /* `command_line`: of the recorder, for its status. Borrows both. */
 struct steering *steering_new(const struct targets *targets, const char *command_line);
 /* `steering` may be NULL. */
@@ -21,6 +28,9 @@ int steering_listen(struct steering *steering, const char *folder, struct error 
 /* Take no more requests. */
 void steering_close(struct steering *steering);
 
-/* Answer the requests that have come. Return true if one ends the recording. Call it
- * while there is a segment. `steering` may be NULL. */
-bool steering_step(struct steering *steering, struct session *session, enum recorder_state state);
+/* Carry out the requests and signals (util/steering_signals.h) that have come, and answer. Return
+ * 0, 1 if the recording ends by one of them, or -1 with the error of an action. `state`: of the
+ * recorder, which is RECORDER_PAUSED from actions->pause() to actions->resume(). Call it while
+ * there is a segment, or paused. `steering` may be NULL. */
+int steering_step(struct steering *steering, struct session *session, enum recorder_state state,
+                  const struct steering_actions *actions, struct error *error);

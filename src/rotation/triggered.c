@@ -2,6 +2,7 @@
 #include "rotation/recorder.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,6 +52,7 @@ struct triggered {
     char *trigger;
     unsigned fired;
     bool open; /* a segment is in progress */
+    bool paused;
 };
 
 static uint64_t ns(double seconds)
@@ -240,6 +242,48 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
     return 0;
 }
 
+static enum recorder_state state_of(const struct triggered *triggered)
+{
+    if (triggered->paused)
+        return RECORDER_PAUSED;
+    return triggered->until ? RECORDER_FIRED : RECORDER_WAITS;
+}
+
+static int pause_recording(void *context, struct error *error)
+{
+    struct triggered *triggered = context;
+
+    session_pause(triggered->session);
+    triggered->paused = true;
+    return end_segment(triggered, error);
+}
+
+static int resume_recording(void *context, struct error *error)
+{
+    struct triggered *triggered = context;
+
+    if (begin_segment(triggered, error))
+        return -1;
+    triggered->paused = false;
+    session_resume(triggered->session);
+    return 0;
+}
+
+/* Take a step, and do what others request. Return 0, 1 if the run ends, or -1 with error. */
+static int take_turn(struct triggered *triggered, uint64_t now, struct error *error)
+{
+    const struct rotation_reports *reports = triggered->options->reports;
+    const struct steering_actions actions = {triggered, pause_recording, resume_recording};
+
+    if (triggered->paused)
+        poll(NULL, 0, STEP_MS);
+    else if (take(triggered, now, error))
+        return -1;
+    reports->progress(reports->context, triggered->session, state_of(triggered));
+    return steering_step(triggered->options->steering, triggered->session, state_of(triggered),
+                         &actions, error);
+}
+
 static int run(struct triggered *triggered, struct error *error)
 {
     const struct rotation_reports *reports = triggered->options->reports;
@@ -247,20 +291,13 @@ static int run(struct triggered *triggered, struct error *error)
 
     while (!result && !*triggered->stop && session_alive(triggered->session)) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
-        enum recorder_state state;
 
         if (now >= triggered->end)
             break;
-        result = take(triggered, now, error);
-        if (result)
-            break;
-        state = triggered->until ? RECORDER_FIRED : RECORDER_WAITS;
-        reports->progress(reports->context, triggered->session, state);
-        if (steering_step(triggered->options->steering, triggered->session, state))
-            break;
+        result = take_turn(triggered, now, error);
     }
     reports->progress(reports->context, triggered->session, RECORDER_ENDS);
-    return result;
+    return result < 0 ? -1 : 0;
 }
 
 /* Fire the exit trigger if the node has ended. Nothing else would be recorded of it. */

@@ -253,6 +253,13 @@ void vm_cpu_time_stop(struct vm_cpu_time *own)
     own->stopped = true;
 }
 
+void vm_cpu_time_resume(struct vm_cpu_time *own)
+{
+    own->ended = !process_cpu_time(own->pid, &own->accounted);
+    own->began = clock_ns(CLOCK_MONOTONIC);
+    own->stopped = false;
+}
+
 void cpu_time_totals(const struct cpu_time *cpu_time, struct recording_totals *totals)
 {
     totals->cpu_samples = cpu_time->totals.cpu_samples;

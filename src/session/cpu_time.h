@@ -46,6 +46,8 @@ uint64_t vm_cpu_time_oldest(const struct vm_cpu_time *own);
 
 /* Sampling has stopped: CPU time that is accounted later does not count. */
 void vm_cpu_time_stop(struct vm_cpu_time *own);
+/* Sampling continues: CPU time that is accounted from now on counts again. */
+void vm_cpu_time_resume(struct vm_cpu_time *own);
 
 /* Sampling has stopped at an unknown time before. Samples that are not scaled yet keep their bases,
  * because the kernel's account contains CPU time after that. */

@@ -41,16 +41,40 @@ void session_free(struct session *session)
 
 /* ---- segments ---- */
 
+void session_look_at_targets(struct session *session)
+{
+    session->segment->threads.count = 0;
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
+
+        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
+
+        /* Another process can have its pid. */
+        if (has_rested || (!target->ended && target_runs(target))) {
+            symbolizer_look(target->symbolizer, has_rested);
+            target_look(target, has_rested, session->segment, session->options->warn);
+            if (!has_rested)
+                target_look_for_traces(target, session->programs);
+        }
+        if (target->cpu_time)
+            symbolizer_threads(target->symbolizer, &session->segment->threads);
+    }
+}
+
 /* Begin the next segment, and let everything refer to it instead of the old one. */
 static void follow_segment(struct session *session)
 {
     struct segment *before = session->segment;
 
+    if (session->paused) /* the times of threads in the pause belong to no segment */
+        session_look_at_targets(session);
     membership_forget(session);
     session->samples += before->totals.samples;
     for (int i = 0; i < LOSS_COUNT; i++)
         session->losses[i] += before->totals.losses[i];
     session->segment = segment_new(session->options, before);
+    if (session->paused)
+        session->segment->begin = clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
     event_samples_begin(session->events, session->segment->profile);
@@ -80,7 +104,7 @@ int session_begin(struct session *session, int fd, struct error *error)
         follow_segment(session);
     session->write_result = 0;
     event_spans_place(&session->segment->spans, 0);
-    if (!session->presence.since)
+    if (!session->presence.since || session->paused)
         presence_begin(&session->presence, now);
     if (!session->looked_ns) /* a look is due each second, however short the segments are */
         session->looked_ns = now;
@@ -221,26 +245,6 @@ static int flush(struct session *session, struct error *error)
     return segment_flush(session->segment, programs_lost(session->programs), error);
 }
 
-static void look_at_targets(struct session *session)
-{
-    session->segment->threads.count = 0;
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct target *target = session->targets->of[i];
-
-        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
-
-        /* Another process can have its pid. */
-        if (has_rested || (!target->ended && target_runs(target))) {
-            symbolizer_look(target->symbolizer, has_rested);
-            target_look(target, has_rested, session->segment, session->options->warn);
-            if (!has_rested)
-                target_look_for_traces(target, session->programs);
-        }
-        if (target->cpu_time)
-            symbolizer_threads(target->symbolizer, &session->segment->threads);
-    }
-}
-
 /* If this process takes more memory than it may, for whatever reason, keep the tables from growing.
  */
 static void look_at_memory(struct session *session)
@@ -276,7 +280,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
     bool second = now - session->looked_ns >= SECOND;
 
     if (second || due)
-        look_at_targets(session);
+        session_look_at_targets(session);
     if (second) {
         session->looked_ns = now;
         busiest_note(&session->busiest, session->segment->profile);
@@ -396,7 +400,8 @@ struct session_status session_status(const struct session *session)
     struct session_status status = {
         .seconds = (double)(now - session->first_ns) / (double)SECOND,
         .segment_ns = now - session->segment->begin,
-        .segment_bytes = recording_writer_size(session->segment->writer),
+        .segment_bytes =
+            session->segment->writer ? recording_writer_size(session->segment->writer) : 0,
         .samples = session->samples + session->segment->totals.samples,
         .lost = programs_lost(session->programs),
         .busiest = session->busiest.name,
@@ -422,12 +427,13 @@ static int take_rest(struct session *session, struct error *error)
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
-    if (!session->stopped)
-        look_at_targets(session);
+    if (!session->stopped && !session->paused)
+        session_look_at_targets(session);
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         event_samples_release(session->events, session->segment, error) ||
-        (session->stopped && walls_finish(session->targets, session->segment, error)))
+        ((session->stopped || session->paused) &&
+         walls_finish(session->targets, session->segment, error)))
         return -1;
     return put_summaries(session, error);
 }
@@ -456,6 +462,6 @@ void session_stop(struct session *session)
             if (session->targets->of[i]->cpu_time)
                 vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
-    look_at_targets(session);
+    session_look_at_targets(session);
     event_samples_stop(session->events);
 }

@@ -6,6 +6,8 @@
  *   sampler (kernel) ──> symbolizer of the VM ──> segment: profile + recording writer
  *
  *   start ──> { begin ──> step... ──> end }... ──> free      (the last time, stop ──> end)
+ *
+ *   a pause:  step ──> pause ──> end ──> begin ──> resume ──> step
  */
 #pragma once
 
@@ -26,7 +28,7 @@ struct session *session_start(const struct session_options *options, struct targ
 void session_free(struct session *session);
 
 /* Begin a segment in `fd`, and take ownership of `fd`. If there was a segment before, the new one
- * begins at its end. */
+ * begins at its end, or after a pause now. */
 int session_begin(struct session *session, int fd, struct error *error);
 
 /* Process samples for up to `timeout_ms`. Fails if the recording can't be written any more, or if
@@ -55,13 +57,20 @@ struct session_status {
  * the next call, or NULL. None fires unless `may_fire`. */
 const char *session_look(struct session *session, bool may_fire);
 
-/* Only while there is a segment. */
+/* Only while there is a segment, or paused. */
 struct session_status session_status(const struct session *session);
 
 /* The profile of the current segment, to which the targets' symbolizers refer. */
 const struct profile *session_profile(const struct session *session);
 
-/* Stop sampling. */
+/* Stop sampling for a time: clocks stop, probes are detached, nothing is swept. Then end the
+ * segment. */
+void session_pause(struct session *session);
+
+/* Sample again, in the segment that was begun after the pause. */
+void session_resume(struct session *session);
+
+/* Stop sampling for good. */
 void session_stop(struct session *session);
 
 /* Process the remaining samples and end the segment. *ret_fd reads it, also on failure if there is

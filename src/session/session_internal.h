@@ -135,12 +135,16 @@ struct session {
     uint64_t losses[LOSS_COUNT];                           /* the same */
     uint64_t first_ns, looked_ns, flushed_ns, followed_ns; /* the last: the VMs' code */
     struct presence presence;
+    bool paused;      /* no samples are taken until session_resume() */
     bool stopped;     /* no more samples are taken */
     bool guarded;     /* the guard has stopped CPU sampling */
     int write_result; /* of appending while samples are processed */
     struct error write_error;
     struct busiest busiest;
 };
+
+/* Look at all targets: whether they run, the times of their threads, what they have loaded. */
+void session_look_at_targets(struct session *session);
 
 /* ---- membership.c ---- */
 

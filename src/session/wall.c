@@ -24,15 +24,6 @@ enum {
     TOGETHER_NS = 100000000, /* sweeps of several VMs in so much time fall together */
 };
 
-const char *const wall_tally_names[] = {
-    [WALL_SWEEPS] = "sweeps",
-    [WALL_LATE] = "sweeps skipped, because the one before took too long",
-    [WALL_GONE] = "started or ended while they were read",
-    [WALL_TORN] = "were running each time they were read, left out",
-    [WALL_UNSAMPLED] = "were running without a CPU sample, stack not known",
-    [WALL_OTHERS] = "processes left out of the top",
-};
-
 /* A process that ran when the sweep visited it. */
 struct pending {
     struct sample sample;
@@ -97,6 +88,14 @@ static uint64_t first_sweep(uint64_t started, uint64_t interval)
     return (started + interval) / grid * grid;
 }
 
+void wall_resume(struct wall *wall)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    wall->started = wall->swept = now;
+    wall->next = first_sweep(now, 1000000000 / wall->options.frequency);
+}
+
 struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
                       const struct wall_options *options, struct error *error)
 {
@@ -111,8 +110,7 @@ struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
         wall_free(wall);
         return NULL;
     }
-    wall->started = wall->swept = clock_ns(CLOCK_MONOTONIC);
-    wall->next = first_sweep(wall->started, 1000000000 / options->frequency);
+    wall_resume(wall);
     return wall;
 }
 

@@ -51,6 +51,9 @@ int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segme
 /* Append the samples that still wait for a CPU sample. */
 int wall_finish(struct wall *wall, struct segment *segment, struct error *error);
 
+/* No sweep stands for time before now. A segment must have begun. */
+void wall_resume(struct wall *wall);
+
 /* Begin the next segment. Samples that wait move to its profile; the counts start at 0. */
 void wall_begin(struct wall *wall, const struct profile *before, struct profile *profile);
 

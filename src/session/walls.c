@@ -4,6 +4,15 @@
 #include "session/wall.h"
 #include "util/clock.h"
 
+const char *const wall_tally_names[] = {
+    [WALL_SWEEPS] = "sweeps",
+    [WALL_LATE] = "sweeps skipped, because the one before took too long",
+    [WALL_GONE] = "started or ended while they were read",
+    [WALL_TORN] = "were running each time they were read, left out",
+    [WALL_UNSAMPLED] = "were running without a CPU sample, stack not known",
+    [WALL_OTHERS] = "processes left out of the top",
+};
+
 /* Return the sweeps of a target that runs; NULL if it is not swept, or has ended. */
 static struct wall *sweeps_of(const struct target *target)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings that run are steered by `beamflame ctl`."""
+import json
 import os
 import re
 import signal
@@ -9,6 +10,8 @@ import unittest
 from pathlib import Path
 
 import beamflame
+import clock_test
+import kills
 import nodes
 from segments import Segments
 
@@ -46,7 +49,7 @@ class Steered(Segments, unittest.TestCase):
         process = self.recorder("-e", "cpu,gc", "-o", self.out / "x.bfr")
         self.wait_for(lambda: " 0 samples" not in self.ctl(process, "status"))
         status = self.ctl(process, "status")
-        self.assertRegex(status, r"^recording for \d+ s: [1-9]\d* samples, \d+ lost\n"
+        self.assertRegex(status, r"^recording, \d+ s since the start: [1-9]\d* samples, \d+ lost\n"
                                  r"since: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [-+]\d{4}\n"
                                  rf"VMs: {self.node.pid}\ncommand: beamflame -p {self.node.pid} "
                                  r"-e cpu,gc -o .*/x\.bfr\n$")
@@ -68,7 +71,7 @@ class Steered(Segments, unittest.TestCase):
 
     def test_a_recording_that_waits_for_a_trigger_can_be_stopped(self):
         process = self.recorder("--trigger", "msgq>1000000", *self.outputs("bfr"))
-        self.assertIn("waiting for a trigger for", self.ctl(process, "status"))
+        self.assertIn("waiting for a trigger, ", self.ctl(process, "status"))
         self.ctl(process, "stop")
         self.assertEqual(self.ended(process)[0], beamflame.NO_SAMPLES)
 
@@ -76,14 +79,14 @@ class Steered(Segments, unittest.TestCase):
         one, other = self.recorder(*self.outputs("bfr")), self.recorder("-o", self.out / "y.bfr")
         listed = beamflame.run("ctl", "list").stdout
         for process in one, other:
-            self.assertRegex(listed, rf"(?m)^{process.pid}  recording for ")
+            self.assertRegex(listed, rf"(?m)^{process.pid}  recording, ")
         done = beamflame.run("ctl", "status")
         self.assertEqual(done.returncode, beamflame.USAGE)
         self.assertRegex(done.stderr, r"\d+ recordings run on this host: choose one by -p PID, "
                                       rf"one of .*{one.pid}")
         self.ctl(other, "stop")
         self.assertEqual(self.ended(other)[0], beamflame.DONE)
-        self.assertIn("recording for", self.ctl(one, "status"))
+        self.assertIn("recording, ", self.ctl(one, "status"))
 
     def test_a_killed_recording_is_listed_no_more(self):
         """What SIGKILL left is removed."""
@@ -102,7 +105,111 @@ class Steered(Segments, unittest.TestCase):
         self.assertIn(f"recorder {process.pid} does not answer within 10 s",
                       self.ctl(process, "status", code=beamflame.FAILED))
         process.send_signal(signal.SIGCONT)
-        self.assertIn("recording for", self.ctl(process, "status"))
+        self.assertIn("recording, ", self.ctl(process, "status"))
+
+    # ---- pause, resume ----
+
+    def stats_of(self, *options):
+        beamflame.record("report", "-q", self.out / "x.bfr", "--stats", self.out / "s.json",
+                         *options)
+        return json.loads((self.out / "s.json").read_text(encoding="utf-8"))
+
+    def test_what_happens_in_a_pause_counts_for_nothing(self):
+        """The node allocates twice as much in a pause as after it. Counts, and the CPU time that
+        samples stand for, are those of the time recorded."""
+        with nodes.Node(27, "memory") as node:
+            process = self.start("-p", node.pid, "-e", "cpu,wall,gc,alloc", "--budget", 100,
+                                 *self.outputs("bfr"))
+            beamflame.read_until(process, "sampling")
+            time.sleep(1)
+            self.assertEqual(self.ctl(process, "pause"), "paused\n")
+            self.assertEqual(kills.changed_code(node.pid), [])
+            before = clock_test.cpu_seconds(node.pid)
+            node.tell("allocate")
+            node.tell("allocate")
+            used = clock_test.cpu_seconds(node.pid) - before
+            self.assertIn("paused, ", self.ctl(process, "status"))
+            self.assertEqual(self.ctl(process, "resume"), "resumed\n")
+            before = node.report()
+            after = node.tell("allocate")
+            self.ctl(process, "stop")
+            code, said = self.ended(process)
+            self.assertEqual(code, beamflame.DONE, said)
+        stats = self.stats_of()
+        truth = nodes.difference(after, before, "gc")
+        events = stats["events"]
+        self.assertAlmostEqual(events["gc"]["values"]["count"]["sum"] / truth["count"], 1,
+                               delta=0.02)
+        self.assertAlmostEqual(events["alloc"]["values"]["words"]["sum"] / 100e6, 1, delta=0.02)
+        recorded = stats["duration_ms"] - stats["gaps_ms"]
+        for event in "gc", "alloc":
+            self.assertEqual(events[event]["covered_ms"], events[event]["span_ms"], event)
+            self.assertAlmostEqual(events[event]["span_ms"], recorded, delta=300)
+        self.assertGreater(stats["gaps_ms"], 200)
+        self.assertAlmostEqual(events["wall"]["span_ms"], recorded, delta=300)
+        self.assertGreater(used, 0.2)
+        self.assertLess(stats["cpu_accounted_ms"], 1000 * used * 0.9)
+        self.assertAlmostEqual(clock_test.sampled_seconds(self.out / "x.bfr", "-e", "cpu"),
+                               stats["cpu_accounted_ms"] / 1000, delta=0.002)
+        for thread in stats["microstates"]:
+            self.assertAlmostEqual(thread["span_ms"], recorded, delta=300)
+
+    def test_pauses_are_gaps_of_one_recording(self):
+        """By SIGUSR1, twice. The recording is whole, and so are its outputs."""
+        process = self.recorder("-e", "cpu,wall", *self.outputs("bfr", "json"))
+        for paused in (True, False, True, False):
+            process.send_signal(signal.SIGUSR1)
+            word = "paused, " if paused else "recording, "
+            self.wait_for(lambda w=word: w in self.ctl(process, "status"))
+            time.sleep(1)
+        self.ctl(process, "stop")
+        code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        stats = self.stats_of()
+        self.assertFalse(stats["cut"])
+        self.assertAlmostEqual(stats["gaps_ms"], 2300, delta=900)
+        lines = [json.loads(line) for line in (self.out / "x.json").read_text().splitlines()]
+        recorded, = (line["spans_ns"] for line in lines
+                     if line["type"] == "seen" and "event" not in line)
+        self.assertEqual(len(recorded), 3)
+        summary = beamflame.record("report", self.out / "x.bfr").stdout
+        self.assertRegex(summary, r"samples +[\d,]+ in \d\.\d s: .*; nothing was recorded for "
+                                  r"another \d\.\d s")
+
+    def test_a_pause_ends_a_segment(self):
+        process = self.recorder(*self.outputs("bfr"), "--loop", 60)
+        time.sleep(1)
+        self.ctl(process, "pause")
+        self.wait_for(lambda: self.parts("bfr"))
+        self.assertGreater(self.samples(self.parts("bfr")[0]), 10)
+        time.sleep(1)
+        self.ctl(process, "resume")
+        time.sleep(1)
+        self.ctl(process, "stop")
+        code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(len(self.parts("bfr")), 2)
+        self.assertEqual(self.others("bfr"), set())
+
+    def test_a_paused_recording_can_end(self):
+        """By ctl, and because its VM ends."""
+        with nodes.Node(27, "request") as node:
+            process = self.start("-p", node.pid, *self.outputs("bfr"))
+            beamflame.read_until(process, "sampling")
+            time.sleep(1)
+            self.assertIn("is not paused", self.ctl(process, "resume", code=beamflame.FAILED))
+            self.ctl(process, "pause")
+            self.assertIn("is paused already", self.ctl(process, "pause", code=beamflame.FAILED))
+            node.kill()
+            code, said = self.ended(process)
+            self.assertEqual(code, beamflame.DONE, said)
+            self.assertGreater(self.samples(self.out / "x.bfr"), 10)
+        process = self.recorder(*self.outputs("bfr"))
+        time.sleep(1)
+        self.ctl(process, "pause")
+        self.ctl(process, "stop")
+        self.assertEqual(self.ended(process)[0], beamflame.DONE)
+        self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
     # ---- who may, and where ----
 
@@ -113,7 +220,7 @@ class Steered(Segments, unittest.TestCase):
             text=True, check=False, user=NOBODY, group=NOBODY, extra_groups=[])
         self.assertEqual(done.returncode, beamflame.PERMISSION)
         self.assertIn(f"not permitted to steer recorder {process.pid}: run as root", done.stderr)
-        self.assertIn("recording for", self.ctl(process, "status"))
+        self.assertIn("recording, ", self.ctl(process, "status"))
 
     def test_a_host_whose_run_folder_is_read_only_records(self):
         """The recording says so once, and can't be steered."""
@@ -128,7 +235,7 @@ class Steered(Segments, unittest.TestCase):
         self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
     def test_wrong_words_are_explained(self):
-        for words, message in (((), "write one command: list, status or stop"),
+        for words, message in (((), "write one command: list, status"),
                                (("pause", "now"), "write one command"),
                                (("finish",), "'finish' is no command for a recording")):
             with self.subTest(words):

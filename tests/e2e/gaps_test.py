@@ -83,7 +83,8 @@ class Gaps(unittest.TestCase):
         for event in ("cpu", "wall", "alloc"):
             with self.subTest(event):
                 for text in self.cells(event, 7000, 5, 7):
-                    self.assertIn("not seen: the recorder or the machine stood still", text)
+                    self.assertIn("not seen: the recording was paused, or the recorder or the "
+                                  "machine stood still", text)
 
     def test_the_total_has_its_error_and_the_share_that_was_covered(self):
         self.viewer.open(self.page, "event=alloc")

@@ -164,6 +164,28 @@ static void test_short_windows_take_all_stacks_of_100_ms(void **state)
     simulation_free(s);
 }
 
+/* No window stands for the time of a pause, and CPU time in it pays for no probes. */
+static void test_pause_is_in_no_stratum(void **state)
+{
+    struct simulation *s;
+    uint64_t before;
+
+    (void)state;
+    steady_rate = 1e6;
+    s = simulate(steady, 1, 1, 1);
+    run(s, 20 * SECOND);
+    finish(s);
+    before = s->groups[0].represented;
+    s->now += 100 * SECOND;
+    s->target_cpu += 100e9;
+    budget_resume(s->budget, s->now, (uint64_t)s->target_cpu);
+    run(s, 20 * SECOND);
+    finish(s);
+    assert_near((double)(s->groups[0].represented - before), 20e9, 2e9);
+    assert_near(s->spent, PART * 40e9, PART * 4e9);
+    simulation_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_scaled_budget_spends_its_part),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
+        cmocka_unit_test(test_pause_is_in_no_stratum),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

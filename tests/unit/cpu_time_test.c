@@ -236,6 +236,30 @@ static void test_cpu_time_after_the_end_counts_for_no_sample(void **state)
 }
 
 /* The samples of a VM that has ended keep the values of the clock. */
+/* CPU time in a pause counts for none, and CPU time after it counts again. */
+static void test_cpu_time_of_a_pause_counts_for_no_sample(void **state)
+{
+    uint64_t list[8], before, paused, sum;
+    struct bench bench;
+    struct error error;
+
+    (void)state;
+    setup(&bench, "cpu-clock", 10 * MS);
+    hold(&bench, 10 * MS);
+    vm_cpu_time_stop(bench.own);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
+    before = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - bench.started;
+    work(100 * MS);
+    paused = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    vm_cpu_time_resume(bench.own);
+    work(20 * MS);
+    hold(&bench, 10 * MS);
+    assert_int_equal(vm_cpu_time_settle(bench.own, true, bench.segment, &error), 0);
+    sum = sum_of_values(&bench, list, 2);
+    assert_in_range(sum, 20 * MS, before + clock_ns(CLOCK_PROCESS_CPUTIME_ID) - paused);
+    teardown(&bench);
+}
+
 static void test_samples_without_an_account_keep_the_clocks_values(void **state)
 {
     uint64_t list[2];
@@ -384,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_later_windows_compensate_for_too_few_ticks),
         cmocka_unit_test(test_samples_of_too_many_ticks_stay_within_the_account),
         cmocka_unit_test(test_cpu_time_after_the_end_counts_for_no_sample),
+        cmocka_unit_test(test_cpu_time_of_a_pause_counts_for_no_sample),
         cmocka_unit_test(test_samples_without_an_account_keep_the_clocks_values),
         cmocka_unit_test(test_sample_stands_for_ticks_without_one),
         cmocka_unit_test(test_late_ticks_count_in_full),

@@ -45,6 +45,25 @@ static void test_spans_are_put_in_order_and_united(void **state)
 }
 
 /* Too many spans become fewer and longer ones, which cover as much time. */
+/* The times before the first span and after the last one are none. */
+static void test_gaps_are_between_spans(void **state)
+{
+    struct event_spans spans = {0};
+
+    (void)state;
+    assert_int_equal(event_spans_gaps(&spans, 0, 0, 1000), 0);
+    event_spans_add(&spans, 0, 100, 200);
+    event_spans_add(&spans, 0, 300, 400);
+    event_spans_add(&spans, 0, 450, 500);
+    event_spans_settle(&spans);
+    assert_int_equal(event_spans_gaps(&spans, 0, 0, 1000), 150);
+    assert_int_equal(event_spans_gaps(&spans, 0, 250, 1000), 100);
+    assert_int_equal(event_spans_gaps(&spans, 0, 250, 270), 20);
+    assert_int_equal(event_spans_gaps(&spans, 0, 120, 180), 0);
+    assert_int_equal(event_spans_gaps(&spans, 0, 600, 1000), 0);
+    event_spans_free(&spans);
+}
+
 static void test_many_spans_become_coarser(void **state)
 {
     enum { COUNT = 3 * EVENT_SPANS_MAX };
@@ -224,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans_are_put_in_order_and_united),
+        cmocka_unit_test(test_gaps_are_between_spans),
         cmocka_unit_test(test_many_spans_become_coarser),
         cmocka_unit_test(test_spans_of_many_events_are_bounded),
         cmocka_unit_test(test_recording_has_the_spans_that_were_added),

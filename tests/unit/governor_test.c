@@ -66,6 +66,36 @@ static void test_open_window_is_cut_without_losing_hits(void **state)
     end(profiler);
 }
 
+/* In a pause no probe is attached, and no call counts. Calls count again after it. */
+static void test_pause_detaches_and_counts_nothing(void **state)
+{
+    struct profiler *profiler = start(1000);
+    struct governor_status status;
+    uint64_t first, paused, resumed;
+
+    (void)state;
+    first = target_calls(&profiler->target);
+    usleep(500000);
+    governor_pause(profiler->governor);
+    paused = target_calls(&profiler->target);
+    assert_false(target_is_probed(&profiler->target));
+    sleep(2);
+    assert_false(target_is_probed(&profiler->target));
+    resumed = target_calls(&profiler->target);
+    assert_true(resumed > paused + 500);
+    governor_resume(profiler->governor);
+    sleep(1);
+    governor_stop(profiler->governor);
+    take_windows(profiler);
+    status = governor_status(profiler->governor, 0);
+    assert_true(profiler->windows >= 2);
+    assert_in_range(profiler->window.hits, 0,
+                    target_calls(&profiler->target) - (resumed - paused) + TARGET_THREADS);
+    assert_true(profiler->window.hits > (paused - first) / 2);
+    assert_in_range(status.represented_ns, SECOND, 2 * SECOND);
+    end(profiler);
+}
+
 /* Within a factor of two. */
 static bool is_near(double value, double expected)
 {
@@ -236,6 +266,7 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cheap_group_stays_open_and_counts_every_call),
         cmocka_unit_test(test_open_window_is_cut_without_losing_hits),
+        cmocka_unit_test(test_pause_detaches_and_counts_nothing),
         cmocka_unit_test(test_strata_of_an_expensive_group_add_up_to_all_time),
         cmocka_unit_test(test_window_begins_with_its_own_period),
         cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),

@@ -71,7 +71,7 @@ test("the reason tells why an event was not seen", () => {
     const recording = recordingWith([[0, 500, 600, 1000], [100, 200, 300, 400], [0, 1, 50, 51]]);
     const why = (choice, from) => whyUnseen(recording, choice, from, from + 20);
 
-    assert.equal(why(GC, 520), "the recorder or the machine stood still");
+    assert.equal(why(GC, 520), "the recording was paused, or the recorder or the machine stood still");
     assert.equal(why(GC, 20), "not attached yet");
     assert.equal(why(GC, 240), "outside of windows");
     assert.equal(why(GC, 190), "");

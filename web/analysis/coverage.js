@@ -75,7 +75,7 @@ export function whyUnseen(recording, choice, from, to) {
         common(spans, [from, to]).length > 0;
 
     if (recorder && !overlaps(recorder))
-        return "the recorder or the machine stood still";
+        return "the recording was paused, or the recorder or the machine stood still";
     if (!own || overlaps(own))
         return "";
     if (!own.length || to <= own[0])

@@ -362,6 +362,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
             totals->end_monotonic > header->start_monotonic
                 ? totals->end_monotonic - header->start_monotonic
                 : 0);
+    json_ms(&json, "gaps_ms", (uint64_t)(output_source_gap_seconds(&stats->source, totals) * 1e9));
     json_ms(&json, "profiler_cpu_ms", totals->profiler_cpu_ns);
     json_number(&json, "peak_rss_kb", totals->peak_rss_kb);
     json_number(&json, "cpu_samples", totals->cpu_samples);

@@ -157,6 +157,15 @@ static void write_cost(const struct summary *summary)
                 number_text_amount(target_cpu, UNIT_NS).text);
 }
 
+/* Shorter gaps show nothing in the seconds of the line. */
+static void write_gaps(const struct summary *summary, const struct recording_totals *totals)
+{
+    double seconds = output_source_gap_seconds(&summary->source, totals);
+
+    if (seconds >= 0.1)
+        fprintf(summary->file, "; nothing was recorded for another %.1f s", seconds);
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -173,6 +182,7 @@ static void write_overview(const struct summary *summary, const struct recording
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
             output_source_seconds(&summary->source, totals));
     write_events(summary);
+    write_gaps(summary, totals);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
     if (summary->source.header->trigger[0])
         fprintf(file, "trigger   %s\n", summary->source.header->trigger);
