@@ -114,7 +114,11 @@ export interface Header {
     statuses: string[]; activities: string[]; /* names by number */
     metrics: { name: string; unit: Unit }[]; /* by number */
     nodeMetrics: { name: string; unit: Unit }[]; /* the same */
+    moments: Moment[]; /* in order of time */
 }
+
+/* What a user has marked while the recording was made; time in ms on the axis. */
+export interface Moment { time: number; label: string }
 
 /* Columns, in order of time. An unknown value is NaN in a column of floats. */
 export interface Samples {

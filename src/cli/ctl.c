@@ -11,6 +11,7 @@
 struct ctl_options {
     pid_t pid;           /* of the recorder; 0: the only one */
     const char *command; /* NULL: not given */
+    const char *label;   /* of a mark, else NULL */
 };
 
 static const char LIST[] = "list";
@@ -22,8 +23,18 @@ static const struct command_option option_list[] = {
     {0},
 };
 
+static const char MARK[] = "mark";
+
 /* The commands that a recorder takes. */
-static const char *const ctl_requests[] = {"status", "pause", "resume", "stop"};
+static const char *const ctl_requests[] = {"status", "pause", "resume", MARK, "stop"};
+
+static int bad_command(const char *command, struct error *error)
+{
+    return error_set(error, ERROR_USAGE,
+                     "'%s' is no command for a recording: write list, status, pause, resume, mark "
+                     "LABEL or stop",
+                     command);
+}
 
 static int check_command(const char *command, struct error *error)
 {
@@ -32,30 +43,34 @@ static int check_command(const char *command, struct error *error)
     for (size_t i = 0; i < sizeof(ctl_requests) / sizeof(*ctl_requests); i++)
         if (!strcmp(command, ctl_requests[i]))
             return 0;
-    return error_set(
-        error, ERROR_USAGE,
-        "'%s' is no command for a recording: write list, status, pause, resume or stop", command);
+    return bad_command(command, error);
 }
 
 static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
 {
     struct ctl_options *options = target;
+    bool has_label = arguments[0] && !strcmp(arguments[0], MARK);
 
     (void)after_dashes;
-    if (!arguments[0] || arguments[1])
-        return error_set(error, ERROR_USAGE,
-                         "write one command: list, status, pause, resume or stop");
+    if (!arguments[0])
+        return 0;
+    if (check_command(arguments[0], error))
+        return -1;
+    if (has_label && !arguments[1])
+        return error_set(error, ERROR_USAGE, "mark needs a label: beamflame ctl mark deploy");
+    if (arguments[1] && (!has_label || arguments[2]))
+        return error_set(error, ERROR_USAGE, "'%s' is too much: put a label with blanks in quotes",
+                         arguments[has_label ? 2 : 1]);
     options->command = arguments[0];
-    return check_command(options->command, error);
+    options->label = arguments[1];
+    return 0;
 }
 
 static int check(void *target, struct error *error)
 {
     const struct ctl_options *options = target;
 
-    return options->command ? 0
-                            : error_set(error, ERROR_USAGE,
-                                        "write one command: list, status, pause, resume or stop");
+    return options->command ? 0 : bad_command("", error);
 }
 
 /* Print each line of an answer. A message cleans what it prints, also line ends. */
@@ -130,16 +145,21 @@ static int find_recorder(pid_t *ret_pid, struct error *error)
 
 static int steer(const struct ctl_options *options, struct error *error)
 {
-    struct buffer answer = {0};
+    struct buffer request = {0}, answer = {0};
     pid_t pid = options->pid;
     int result = pid ? 0 : find_recorder(&pid, error);
 
+    buffer_text(&request, options->command);
+    if (options->label)
+        buffer_format(&request, " %s", options->label);
+    buffer_byte(&request, '\0');
     if (!result)
-        result = control_socket_ask(CONTROL_SOCKET_FOLDER, pid, options->command, &answer, error);
+        result = control_socket_ask(CONTROL_SOCKET_FOLDER, pid, request.data, &answer, error);
     if (!result) {
         buffer_byte(&answer, '\0');
         print_lines(answer.data);
     }
+    buffer_free(&request);
     buffer_free(&answer);
     return result;
 }
@@ -164,6 +184,7 @@ static void notes(struct buffer *text)
                       "  status  print how long it records, its samples, its VMs and its options\n"
                       "  pause   take no samples until resume: clocks stop, probes are detached\n"
                       "  resume  take samples again\n"
+                      "  mark    mark this moment: ctl mark LABEL\n"
                       "  stop    end the recording, which then writes its outputs\n");
 }
 
@@ -175,13 +196,14 @@ static const struct option_group groups[] = {
 
 const struct command ctl_command = {
     .name = "ctl",
-    .arguments = "COMMAND",
+    .arguments = "COMMAND [LABEL]",
     .summary = "steer a recording that runs",
     .description = "Steer a recording of this host that runs. Only root and the user who runs the "
                    "recording may do so.",
     .groups = groups,
     .examples = "beamflame ctl list\n"
                 "beamflame ctl -p PID status\n"
+                "beamflame ctl mark 'deploy of 1.7'\n"
                 "beamflame ctl stop\n",
     .notes = notes,
     .take_arguments = take_arguments,

@@ -116,6 +116,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     struct event_summaries summaries = {0};
     struct thread_times threads = {0};
     struct target_lives lives = {0};
+    struct time_marks marks = {0};
     struct event_spans spans = {0};
     struct node_metrics metrics = {0};
     int result;
@@ -129,11 +130,14 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     if (has_cpu(part->profile))
         summary_join_threads(&threads, &part->remap, recording_get_threads(recording), 0);
     summary_join_lives(&lives, &part->remap, recording_get_lives(recording), 0);
+    summary_join_marks(&marks, &part->remap, recording_get_marks(recording), 0);
     event_spans_join(&spans, part->events + 1, recording_get_spans(recording), 0);
     summary_join_node_metrics(&metrics, &part->remap, recording_get_node_metrics(recording), 0);
     result = put_summaries(bfr, &summaries, error);
     if (!result)
         result = recording_put_lives(bfr->writer, part->profile, &lives, error);
+    if (!result)
+        result = recording_put_marks(bfr->writer, part->profile, &marks, error);
     if (!result)
         result = recording_put_spans(bfr->writer, part->profile, &spans, error);
     if (!result)
@@ -143,6 +147,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     event_summaries_free(&summaries);
     thread_times_free(&threads);
     target_lives_free(&lives);
+    time_marks_free(&marks);
     event_spans_free(&spans);
     node_metrics_free(&metrics);
     return result;
@@ -160,6 +165,8 @@ static int put_counted(struct bfr *bfr, struct error *error)
             return -1;
     }
     if (recording_put_lives(bfr->writer, profile, recording_get_lives(bfr->source.recording),
+                            error) ||
+        recording_put_marks(bfr->writer, profile, recording_get_marks(bfr->source.recording),
                             error) ||
         recording_put_spans(bfr->writer, profile, recording_get_spans(bfr->source.recording),
                             error) ||

@@ -17,6 +17,7 @@
 #include "profile/node_metrics.h"
 #include "profile/profile.h"
 #include "profile/target_lives.h"
+#include "profile/time_marks.h"
 #include "profile/threads.h"
 #include "util/error.h"
 
@@ -127,6 +128,10 @@ int recording_put_spans(struct recording_writer *writer, const struct profile *p
 int recording_put_node_metrics(struct recording_writer *writer, const struct profile *profile,
                                const struct node_metrics *metrics, struct error *error);
 
+/* The same for marks. */
+int recording_put_marks(struct recording_writer *writer, const struct profile *profile,
+                        const struct time_marks *marks, struct error *error);
+
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -187,6 +192,9 @@ const struct event_spans *recording_get_spans(const struct recording *recording)
 /* Metrics of VMs. Complete and in order of time once the recording was read to its end. Valid as
  * above. */
 const struct node_metrics *recording_get_node_metrics(const struct recording *recording);
+
+/* Marks. Complete once the recording was read to its end. Valid as above. */
+const struct time_marks *recording_get_marks(const struct recording *recording);
 
 /* The same for the lives of targets. */
 const struct target_lives *recording_get_lives(const struct recording *recording);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 13. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 14. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       13
+ *      version   u32       14
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -54,6 +54,10 @@
  * (profile/node_metrics.h). A chunk adds readings to those before it. There is none unless metrics
  * of VMs were recorded.
  *
+ * CHUNK_MARKS: varint count of marks (4,096 at most in all chunks), in order of time, each: varint
+ * time minus that of the mark before, 0 for the first; varint label (profile/time_marks.h). A chunk
+ * adds to those before it. There is none without marks.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -100,10 +104,10 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    13
+#define RECORDING_VERSION    14
 /* Before this version, the value SCHED_LONG is the slice. */
 #define RECORDING_OF_SLICES 13
-/* Version 11 has no traces, and is a recording of version 12 otherwise. */
+/* Version 13 has no marks. Version 11 has no traces, and is a recording of version 12 otherwise. */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
@@ -125,6 +129,7 @@ enum chunk_type {
     CHUNK_SCALES = 8,
     CHUNK_SPANS = 9,
     CHUNK_NODE = 10,
+    CHUNK_MARKS = 11,
 };
 
 enum chunk_encoding {

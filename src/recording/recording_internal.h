@@ -235,5 +235,9 @@ void summary_join_threads(struct thread_times *times, struct profile_remap *rema
 uint64_t summary_join_node_metrics(struct node_metrics *metrics, struct profile_remap *remap,
                                    const struct node_metrics *next, uint64_t shift);
 
+/* Marks beyond TIME_MARKS_MAX are left out. */
+void summary_join_marks(struct time_marks *marks, struct profile_remap *remap,
+                        const struct time_marks *next, uint64_t shift);
+
 void summary_join_lives(struct target_lives *lives, struct profile_remap *remap,
                         const struct target_lives *next, uint64_t shift);

@@ -33,6 +33,7 @@ struct join {
     struct event_summaries summaries;
     struct thread_times threads;
     struct target_lives lives;
+    struct time_marks marks;
     struct event_spans spans;
     struct node_metrics node_metrics;
     uint64_t end; /* end of the part before, for JOIN_IN_TURN */
@@ -71,6 +72,8 @@ static void take_counts(struct join *join, struct joined_recording *part)
     summary_join_threads(&join->threads, &part->remap, recording_get_threads(part->recording),
                          part->shift);
     summary_join_lives(&join->lives, &part->remap, recording_get_lives(part->recording),
+                       part->shift);
+    summary_join_marks(&join->marks, &part->remap, recording_get_marks(part->recording),
                        part->shift);
     join->totals.losses[LOSS_METRICS] +=
         summary_join_node_metrics(&join->node_metrics, &part->remap,
@@ -257,6 +260,7 @@ static int put_counts(struct join *join, struct error *error)
     }
     event_spans_settle(&join->spans);
     if (recording_put_lives(join->writer, join->profile, &join->lives, error) ||
+        recording_put_marks(join->writer, join->profile, &join->marks, error) ||
         recording_put_spans(join->writer, join->profile, &join->spans, error) ||
         recording_put_node_metrics(join->writer, join->profile, &join->node_metrics, error))
         return -1;
@@ -383,6 +387,7 @@ static void free_all(struct join *join)
     event_summaries_free(&join->summaries);
     thread_times_free(&join->threads);
     target_lives_free(&join->lives);
+    time_marks_free(&join->marks);
     event_spans_free(&join->spans);
     node_metrics_free(&join->node_metrics);
     profile_free(join->profile);

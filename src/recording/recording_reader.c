@@ -22,6 +22,7 @@ struct recording {
     struct event_summaries summaries;
     struct thread_times threads;
     struct target_lives lives;
+    struct time_marks marks;
     struct event_spans spans;
     struct node_metrics node_metrics;
     struct value_scales scales;
@@ -161,6 +162,7 @@ void recording_close(struct recording *recording)
     event_summaries_free(&recording->summaries);
     thread_times_free(&recording->threads);
     target_lives_free(&recording->lives);
+    time_marks_free(&recording->marks);
     event_spans_free(&recording->spans);
     node_metrics_free(&recording->node_metrics);
     value_scales_free(&recording->scales);
@@ -203,6 +205,11 @@ const struct target_lives *recording_get_lives(const struct recording *recording
     return &recording->lives;
 }
 
+const struct time_marks *recording_get_marks(const struct recording *recording)
+{
+    return &recording->marks;
+}
+
 const struct event_spans *recording_get_spans(const struct recording *recording)
 {
     return &recording->spans;
@@ -237,6 +244,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         thread_times_decode(&recording->threads, profile, cursor);
     else if (chunk->type == CHUNK_LIVES)
         target_lives_decode(&recording->lives, profile, cursor);
+    else if (chunk->type == CHUNK_MARKS)
+        time_marks_decode(&recording->marks, profile, cursor);
     else if (chunk->type == CHUNK_SPANS)
         event_spans_decode(&recording->spans, profile, cursor);
     else if (chunk->type == CHUNK_NODE)

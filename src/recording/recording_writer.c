@@ -306,6 +306,17 @@ int recording_put_lives(struct recording_writer *writer, const struct profile *p
     return write_counted(writer, CHUNK_LIVES, error);
 }
 
+int recording_put_marks(struct recording_writer *writer, const struct profile *profile,
+                        const struct time_marks *marks, struct error *error)
+{
+    if (!marks->count)
+        return 0;
+    if (begin_counted(writer, profile, error))
+        return -1;
+    time_marks_encode(marks, &writer->counted);
+    return write_counted(writer, CHUNK_MARKS, error);
+}
+
 enum { SPANS_OF_CHUNK = 1 << 14 }; /* most of them; they take up to 20 bytes */
 
 static int put_spans_of(struct recording_writer *writer, const struct event_spans *spans,

@@ -219,3 +219,16 @@ uint64_t summary_join_node_metrics(struct node_metrics *metrics, struct profile_
         left_out += join_series(metrics, remap, &next->of[i], shift);
     return left_out;
 }
+
+/* ---- marks ---- */
+
+void summary_join_marks(struct time_marks *marks, struct profile_remap *remap,
+                        const struct time_marks *next, uint64_t shift)
+{
+    for (size_t i = 0; i < next->count; i++) {
+        const struct time_mark mark = {.time = next->list[i].time + shift,
+                                       .label = profile_remap_string(remap, next->list[i].label)};
+
+        time_marks_add(marks, &mark);
+    }
+}

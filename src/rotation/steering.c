@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "os/control_socket.h"
+#include "profile/time_marks.h"
 #include "util/alloc.h"
 #include "util/steering_signals.h"
 #include "util/utf8.h"
@@ -30,6 +31,7 @@ struct steering_request {
     struct session *session;
     enum recorder_state state;
     const struct steering_actions *actions;
+    const char *argument; /* what follows the command; "": nothing */
     struct buffer answer;
     bool failed; /* the answer says why */
 };
@@ -142,6 +144,27 @@ static void resume_recording(struct steering_request *request)
     request->steering->paused = false;
 }
 
+static bool is_label(const char *text)
+{
+    size_t size = strlen(text);
+
+    return size && size <= TIME_MARK_LABEL_MAX && utf8_is_clean(text, size);
+}
+
+static void mark(struct steering_request *request)
+{
+    struct error error;
+
+    if (request->steering->paused)
+        refuse(request, "the recording is paused, and a mark is of the time recorded");
+    else if (!is_label(request->argument))
+        refuse(request, "a mark has a label: up to 200 bytes of UTF-8 without control characters");
+    else if (session_mark(request->session, request->argument, &error))
+        refuse(request, error.text);
+    else
+        buffer_text(&request->answer, "marked");
+}
+
 static void end_recording(struct steering_request *request)
 {
     request->steering->ends = true;
@@ -152,23 +175,26 @@ static const struct steering_command {
     const char *name;
     void (*run)(struct steering_request *request);
 } steering_commands[] = {
-    {"status", put_status},
-    {"pause", pause_recording},
-    {"resume", resume_recording},
-    {"stop", end_recording},
+    {"status", put_status}, {"pause", pause_recording}, {"resume", resume_recording},
+    {"mark", mark},         {"stop", end_recording},
 };
 
-static const struct steering_command *find_command(const char *text)
+/* A command ends at the first blank, and its argument follows. NULL if there is no such command. */
+static const struct steering_command *find_command(const char *text, const char **ret_argument)
 {
+    size_t size = strcspn(text, " ");
+
+    *ret_argument = text[size] ? text + size + 1 : "";
     for (size_t i = 0; i < sizeof(steering_commands) / sizeof(*steering_commands); i++)
-        if (!strcmp(steering_commands[i].name, text))
+        if (strlen(steering_commands[i].name) == size &&
+            !strncmp(steering_commands[i].name, text, size))
             return &steering_commands[i];
     return NULL;
 }
 
 static void answer(struct steering_request *request, const char *text)
 {
-    const struct steering_command *command = find_command(text);
+    const struct steering_command *command = find_command(text, &request->argument);
 
     if (command)
         command->run(request);

@@ -41,6 +41,7 @@ void segment_free(struct segment *segment)
     profile_free(segment->profile);
     thread_times_free(&segment->threads);
     target_lives_free(&segment->lives);
+    time_marks_free(&segment->marks);
     event_spans_free(&segment->spans);
     node_metrics_free(&segment->node_metrics);
     free(segment);

@@ -19,6 +19,8 @@ struct segment {
     struct recording_totals totals;
     struct thread_times threads;
     struct target_lives lives;
+    struct time_marks marks;             /* what is not written yet */
+    size_t mark_count;                   /* all */
     struct event_spans spans;            /* what is not written yet */
     struct node_metrics node_metrics;    /* the same */
     uint64_t begin;                      /* ns, CLOCK_MONOTONIC; 0: not begun */

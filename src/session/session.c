@@ -223,10 +223,12 @@ static int put_summaries(struct session *session, struct error *error)
     if (event_samples_put_summaries(session->events, segment, error) ||
         walls_put_summary(session->targets, segment, error) ||
         recording_put_lives(segment->writer, segment->profile, &segment->lives, error) ||
+        recording_put_marks(segment->writer, segment->profile, &segment->marks, error) ||
         recording_put_spans(segment->writer, segment->profile, &segment->spans, error) ||
         recording_put_node_metrics(segment->writer, segment->profile, &segment->node_metrics,
                                    error))
         return -1;
+    time_marks_clear(&segment->marks);
     event_spans_clear(&segment->spans);
     node_metrics_clear(&segment->node_metrics);
     return 0;
@@ -376,6 +378,19 @@ bool session_may_continue(const struct session *session)
 bool session_alive(const struct session *session)
 {
     return session->arrivals || membership_alive(session);
+}
+
+int session_mark(struct session *session, const char *label, struct error *error)
+{
+    struct segment *segment = session->segment;
+
+    if (segment->mark_count == TIME_MARKS_MAX)
+        return error_set(error, ERROR_FAILED, "a recording has at most %d marks", TIME_MARKS_MAX);
+    segment->mark_count++;
+    time_marks_add(&segment->marks,
+                   &(struct time_mark){.time = clock_ns(CLOCK_MONOTONIC),
+                                       .label = profile_string_z(segment->profile, label)});
+    return 0;
 }
 
 pid_t session_take_ended(struct session *session)

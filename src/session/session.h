@@ -42,6 +42,9 @@ bool session_may_continue(const struct session *session);
  * are targets. */
 bool session_alive(const struct session *session);
 
+/* Mark this moment. Only while there is a segment. -1 with error if it has too many marks. */
+int session_mark(struct session *session, const char *label, struct error *error);
+
 /* The pid of a VM that has ended since the last call while the session continues; 0 if none has. */
 pid_t session_take_ended(struct session *session);
 

@@ -13,6 +13,7 @@ import beamflame
 import clock_test
 import kills
 import nodes
+import viewer
 from segments import Segments
 
 NEEDS = "own nodes"
@@ -211,6 +212,67 @@ class Steered(Segments, unittest.TestCase):
         self.assertEqual(self.ended(process)[0], beamflame.DONE)
         self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
+    # ---- marks ----
+
+    def test_marks_are_in_every_place_that_shows_times(self):
+        """Also those before a pause, and labels that try to be something else."""
+        labels = ["deploy of 1.7", "</script><script>alert(1)</script>", '"\\n{"type": "x"}']
+        process = self.recorder(*self.outputs("bfr", "json", "html"))
+        time.sleep(1)
+        self.assertEqual(self.ctl(process, "mark", labels[0]), "marked\n")
+        self.ctl(process, "pause")
+        self.assertIn("a mark is of the time recorded",
+                      self.ctl(process, "mark", "no", code=beamflame.FAILED))
+        time.sleep(1)
+        self.ctl(process, "resume")
+        for label in labels[1:]:
+            self.ctl(process, "mark", label)
+        for label in "", "a\x1b[2J", "x" * 201, "\u202eevil":
+            with self.subTest(label):
+                self.assertIn("a mark has a label: up to 200 bytes",
+                              self.ctl(process, "mark", label, code=beamflame.FAILED))
+        time.sleep(1)
+        self.ctl(process, "stop")
+        code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        copy = self.out / "copy.bfr"
+        beamflame.record("report", "-q", self.out / "x.bfr", "-e", "cpu", "-o", copy)
+        for recording in self.out / "x.bfr", copy:
+            with self.subTest(recording.name):
+                beamflame.record("report", "-q", recording, "-o", self.out / "y.json")
+                lines = [json.loads(line)
+                         for line in (self.out / "y.json").read_text("utf-8").splitlines()]
+                marks = [line for line in lines if line["type"] == "mark"]
+                self.assertEqual([mark["label"] for mark in marks], labels)
+                self.assertGreater(marks[1]["time_ns"] - marks[0]["time_ns"], 1e9)
+        summary = beamflame.record("report", self.out / "x.bfr").stdout
+        for label in labels:
+            self.assertRegex(summary, rf"(?m)^ +\d\.\d s  {re.escape(label)}$")
+        page = (self.out / "x.html").read_text("utf-8")
+        self.assertNotIn(labels[1], page)
+        header = json.loads(re.search(r'<script [^>]*id="header">([^<]*)</script>', page)[1])
+        self.assertEqual([moment["label"] for moment in header["moments"]], labels)
+
+    def test_the_page_says_the_mark_of_a_second(self):
+        viewer.require()
+        process = self.recorder(*self.outputs("html"))
+        time.sleep(2.5)
+        self.ctl(process, "mark", "deploy")
+        time.sleep(2)
+        self.ctl(process, "stop")
+        self.assertEqual(self.ended(process)[0], beamflame.DONE)
+        page = viewer.Viewer()
+        self.addCleanup(page.close)
+        page.open(self.out / "x.html", "event=cpu&panel=none")
+        page.step("focus", "#heatmap canvas")
+        page.press("Home")
+        said = [page.said]
+        for _ in range(4):
+            page.press("ArrowRight")
+            said.append(page.said)
+        self.assertEqual([bool(re.search(r"; mark at [\d.]+ s: deploy$", text))
+                          for text in said].count(True), 1, said)
+
     # ---- who may, and where ----
 
     def test_another_user_may_not(self):
@@ -235,8 +297,10 @@ class Steered(Segments, unittest.TestCase):
         self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
     def test_wrong_words_are_explained(self):
-        for words, message in (((), "write one command: list, status"),
-                               (("pause", "now"), "write one command"),
+        for words, message in (((), "write list, status, pause, resume, mark LABEL or stop"),
+                               (("pause", "now"), "'now' is too much"),
+                               (("mark", "a", "b"), "'b' is too much"),
+                               (("mark",), "mark needs a label"),
                                (("finish",), "'finish' is no command for a recording")):
             with self.subTest(words):
                 done = beamflame.run("ctl", *words)

@@ -285,6 +285,19 @@ static inline void full_put_threads(const struct full_profile *full,
     thread_times_free(&times);
 }
 
+static inline void full_put_marks(const struct full_profile *full, struct recording_writer *writer)
+{
+    const struct time_mark mark = {.time = full_number(full, FULL_HUGE_COUNTS, 1001000000),
+                                   .label = profile_string_z(full->profile, "</script>\"'")};
+    struct time_marks marks = {0};
+    struct error error;
+
+    time_marks_add(&marks, &mark);
+    if (recording_put_marks(writer, full->profile, &marks, &error))
+        abort();
+    time_marks_free(&marks);
+}
+
 static inline void full_put_lives(const struct full_profile *full, struct recording_writer *writer)
 {
     struct target_lives lives = {0};
@@ -420,6 +433,7 @@ static inline int full_recording(int fd, uint32_t flags)
         full_put_threads(&full, writer);
     if (profile_counts(full.profile).targets)
         full_put_lives(&full, writer);
+    full_put_marks(&full, writer);
     if (profile_counts(full.profile).targets)
         full_put_node_metrics(&full, writer);
     if (!full_has(&full, FULL_NO_SUMMARY))

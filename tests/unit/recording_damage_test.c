@@ -321,7 +321,7 @@ static void test_other_versions_and_other_files_have_own_messages(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads versions 11 to 13"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads versions 11 to 14"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

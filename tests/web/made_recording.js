@@ -69,7 +69,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         header: { parts: parts.map((part) => ({ name: "", losses: [], totals: {}, ...part })),
             statuses: STATUSES, activities: ["process", "scheduling", "busy-wait"], choice: {},
             version: "", compares: false, rowWindowNs: 250e6,
-            metrics: METRICS.map(([name, unit]) => ({ name, unit })) },
+            metrics: METRICS.map(([name, unit]) => ({ name, unit })), moments: [] },
         strings: ["", ...strings.rows],
         frames: { ...frames.columns("symbol", "module", "file", "line"),
             kind: frames.column("kind", Uint8Array), elixir: frames.column("elixir", Uint8Array) },

@@ -8,6 +8,7 @@ import { clockText, percentText } from "#view/number_text";
 import { AXIS, HeatPainter } from "#view/heatmap_draw";
 
 /** @typedef {import("../types.js").Cells} Cells */
+/** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {import("../types.js").Range} Range */
 /** @typedef {import("./theme.js").Theme} Theme */
 /**
@@ -27,8 +28,10 @@ export class Heatmap {
     /**
      * @param {HTMLElement} scroller
      * @param {Listener} listener
+     * @param {Moment[]} moments
      */
-    constructor(scroller, listener) {
+    constructor(scroller, listener, moments) {
+        this.moments = moments;
         this.scroller = scroller;
         this.listener = listener;
         this.canvas = element("canvas", { tabIndex: 0, role: "application", "aria-label":
@@ -124,7 +127,7 @@ export class Heatmap {
         if (!cells)
             return;
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-        this.painter.draw({ cells, marks, columnWidth, rowHeight, left: this.scroller.scrollLeft,
+        this.painter.draw({ cells, marks, moments: this.moments, columnWidth, rowHeight, left: this.scroller.scrollLeft,
             width: this.canvas.clientWidth, ...this.drawn,
             cursor: document.activeElement === this.canvas ? this.cursor : -1 });
     }
@@ -176,7 +179,15 @@ export class Heatmap {
             : amount || covered ? this.listener.amountText(amount) + partText(covered)
                 : `not seen: ${this.listener.whyUnseen(this.timeOf(cell), this.timeOf(cell + 1))}`;
 
-        return `${clockText(this.timeOf(cell))}: ${what}`;
+        return `${clockText(this.timeOf(cell))}: ${what}${this.momentsText(cell)}`;
+    }
+
+    /** The moments of the second that contains a cell. @param {number} cell */
+    momentsText(cell) {
+        const { from, to } = this.secondOf(cell);
+
+        return this.moments.filter(({ time }) => time >= from && time < to)
+            .map(({ time, label }) => `; mark at ${clockText(time)}: ${label}`).join("");
     }
 
     /* ---- actions of the user ---- */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Draws the visible columns of a heatmap: cells, axis, selected ranges, marks, cursor. */
+/* Draws the visible columns of a heatmap: cells, axis, selected ranges, marks, moments, cursor. */
 import { heatScale, styleColour } from "#view/theme";
 import { clockText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Cells} Cells */
+/** @typedef {import("../types.js").Moment} Moment */
 /** @typedef {import("../types.js").Range} Range */
 /** @typedef {import("./theme.js").Theme} Theme */
 
@@ -18,6 +19,7 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
  * @typedef {object} Scene
  * @property {Cells} cells
  * @property {Uint8Array | null} marks by cell, 1 if the search matches a sample; null: no search
+ * @property {Moment[]} moments
  * @property {number} left px scrolled out of view on the left
  * @property {number} width
  * @property {number} columnWidth
@@ -61,6 +63,7 @@ export class HeatPainter {
         this.drawMarks(scene, first, last);
         this.drawRange(scene, scene.against, this.colours?.against ?? "");
         this.drawRange(scene, scene.range, this.colours?.range ?? "");
+        this.drawMoments(scene);
         this.drawCursor(scene);
         this.drawAxis(scene, first, last);
     }
@@ -218,6 +221,35 @@ export class HeatPainter {
 
         this.context.fillStyle = colour;
         this.context.fillRect(from, cells.rows * rowHeight, Math.max(2, to - from), 4);
+    }
+
+    /**
+     * Draw a line at the column of each moment, and its label, unless that would cover another one.
+     *
+     * @param {Scene} scene
+     */
+    drawMoments({ cells, moments, left, width, columnWidth, rowHeight }) {
+        const { context } = this;
+        let free = 0; /* px from which on there is no label */
+
+        context.font = FONT;
+        context.textBaseline = "top";
+        for (const { time, label } of moments) {
+            const x = Math.floor((time - cells.start) / 1000) * columnWidth - left;
+            const size = context.measureText(label).width + 6;
+
+            if (x < -columnWidth || x > width)
+                continue;
+            context.fillStyle = this.colours?.accent ?? "";
+            context.fillRect(x, 0, 2, cells.rows * rowHeight);
+            if (x < free || x + size > width)
+                continue;
+            context.fillStyle = this.colours?.surface ?? "";
+            context.fillRect(x + 2, 0, size, 14);
+            context.fillStyle = this.colours?.accent ?? "";
+            context.fillText(label, x + 5, 2);
+            free = x + size;
+        }
     }
 
     /** @param {Scene} scene */

@@ -117,7 +117,7 @@ export class Page {
             amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
             whyUnseen: (from, to) => whyUnseen(this.recording, this.view, from, to),
             onsay: (text) => this.say(text),
-        });
+        }, this.recording.header.moments);
     }
 
     /** @param {Place} place */

@@ -265,6 +265,23 @@ static void put_names(struct json *json)
     json_close(json, ']');
 }
 
+static void put_moments(struct json *json, const struct output_source *source)
+{
+    const struct time_marks *marks = recording_get_marks(source->recording);
+    uint64_t start = source->header->start_monotonic;
+
+    json_open(json, "moments", '[');
+    for (size_t i = 0; i < marks->count; i++) {
+        uint64_t time = marks->list[i].time;
+
+        json_open(json, NULL, '{');
+        json_number(json, "time", time > start ? (time - start) / 1000000 : 0);
+        put_string(json, "label", source->profile, marks->list[i].label);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 /* Write the sizes of the tables, and the names and sizes of the columns. */
 static void put_layout(struct json *json, const struct profile *profile,
                        const struct html_samples *samples, const struct html_columns *columns)
@@ -304,6 +321,7 @@ void html_header_write(FILE *file, const struct output_source *source,
     json_number(&json, "rowWindowNs", ROW_WINDOW_NS);
     put_parts(&json, source, totals, samples);
     put_choice(&json, source);
+    put_moments(&json, source);
     put_names(&json);
     put_targets(&json, source->profile);
     put_events(&json, source);

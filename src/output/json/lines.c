@@ -245,6 +245,17 @@ static void write_life(struct json_lines *lines, const struct target_life *life)
     json_line_close(&json);
 }
 
+static void write_marks(const struct json_lines *lines, const struct time_marks *marks)
+{
+    for (size_t i = 0; i < marks->count; i++) {
+        struct json json = json_line_open(lines->file, "mark");
+
+        json_number(&json, "time_ns", since_start(lines, marks->list[i].time));
+        json_text(&json, "label", profile_text(lines->source.profile, marks->list[i].label));
+        json_line_close(&json);
+    }
+}
+
 /* `event` 0: the recorder itself. */
 static void write_spans(const struct json_lines *lines, event_id event, const struct spans *spans)
 {
@@ -350,6 +361,7 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
         write_thread_time(lines, &threads->list[i]);
     for (size_t i = 0; i < lives->count; i++)
         write_life(lines, &lives->list[i]);
+    write_marks(lines, recording_get_marks(recording));
     write_seen(lines);
     for (size_t i = 0; i < metrics->count; i++)
         write_node_series(lines, &metrics->of[i]);

@@ -215,6 +215,26 @@ static void write_overview(const struct summary *summary, const struct recording
                                 totals->frames));
 }
 
+enum { MARKS_SHOWN = 20 };
+
+static void write_marks(const struct summary *summary, const struct recording_totals *totals)
+{
+    const struct time_marks *marks = recording_get_marks(summary->source.recording);
+    struct output_range range = output_source_range(&summary->source, totals);
+    size_t count = 0;
+
+    for (size_t i = 0; i < marks->count; i++) {
+        uint64_t time = marks->list[i].time - summary->source.header->start_monotonic;
+
+        if (time < range.from || time > range.to || ++count > MARKS_SHOWN)
+            continue;
+        fprintf(summary->file, "%s  %8.1f s  %s\n", count > 1 ? "" : "\nmarks\n",
+                (double)time / 1e9, profile_text(summary->source.profile, marks->list[i].label));
+    }
+    if (count > MARKS_SHOWN)
+        fprintf(summary->file, "  and %zu more\n", count - MARKS_SHOWN);
+}
+
 /* Return the times of threads; none if samples are left out: the others do not cover the times. */
 static struct microstate_row *rows_of_threads(const struct summary *summary,
                                               const struct recording_totals *totals, size_t *count)
@@ -268,6 +288,7 @@ static void write_summary(struct summary *summary, const struct recording_totals
                                      .thread_count = threads,
                                  });
     write_overview(summary, totals);
+    write_marks(summary, totals);
     microstate_table_write(summary->file, summary->source.profile, rows, threads, extent.is_full);
     for (event_id id = 1; id <= summary->event_count; id++)
         if (output_source_shows(&summary->source, id))

@@ -208,13 +208,21 @@ void summary_event_process_text(const struct profile *profile, const struct root
                                 const char *between, struct buffer *text);
 
 /* Write the event's counts over all hits, and its functions, tables and processes with the greatest
- * sums.
- * `totals` are the recording's. */
+ * sums. `totals` are the recording's. */
 void summary_event_write(FILE *file, struct summary_event *event,
                          const struct summary_processes *processes,
                          const struct output_source *source, event_id id,
                          const struct recording_totals *totals,
                          const struct summary_extent *extent);
+
+/* ---- event_counts.c ---- */
+
+/* Write the event's counts over all hits, behind its number of samples: totals, and if `is_full`
+ * histograms. `is_part`: samples were not selected; then the sum of the selected ones comes first.
+ */
+void event_counts_write(FILE *file, const struct profile *profile,
+                        const struct summary_event *event, const struct event_summary *summary,
+                        bool is_part, bool is_full);
 
 /* ---- microstate_table.c ---- */
 
