@@ -13,7 +13,6 @@
 #include "util/alloc.h"
 #include "util/number.h"
 
-
 /* A process, whatever its name. */
 struct summary_process_key {
     uint64_t identity;
