@@ -57,6 +57,39 @@ class TwoProfilers(beamflame.Profilers, unittest.TestCase):
                           (beamflame.DONE, beamflame.NO_SAMPLES))
             self.assertEqual(killer.left(before_any), [])
 
+    def test_each_recording_keeps_within_its_own_budget(self):
+        """Two at once on one node: neither takes the other's budget, nor gets its hits."""
+        with nodes.Node(27, "request") as node:
+            profilers = {name: self.start("-p", node.pid, "-e", "gc,alloc", "--budget", 2, "-d", 8,
+                                          "-o", self.out / f"{name}.bfr",
+                                          "--stats", self.out / f"{name}.json")
+                         for name in ("one", "other")}
+            for profiler in profilers.values():
+                code, said = self.ended(profiler)
+                self.assertEqual(code, beamflame.DONE, said)
+        for name in profilers:
+            stats = json.loads((self.out / f"{name}.json").read_text(encoding="utf-8"))
+            for event in "gc", "alloc":
+                self.assertGreater(stats["events"][event]["hits"], 0, event)
+                self.assertGreater(stats["events"][event]["covered_ms"], 0, event)
+            cost = sum(stats["events"][event]["cost_ms"] for event in ("gc", "alloc"))
+            self.assertLess(cost / stats["events"]["gc"]["target_cpu_ms"], 0.03)
+
+    def test_breakpoints_that_another_uses_are_refused_with_a_sentence(self):
+        """The first counts on; three and two functions need more than the four of a CPU."""
+        with nodes.Node(27, "request") as node:
+            first = self.start("calls", "-p", node.pid, "-d", 8, "lists:map/2", "lists:reverse/1",
+                               "maps:to_list/1")
+            beamflame.read_until(first, "counting calls")
+            done = beamflame.run("calls", "-p", node.pid, "-d", 1, "lists:foreach/2",
+                                 "lists:foldl/3")
+            self.assertEqual(done.returncode, beamflame.UNSUPPORTED)
+            self.assertIn("no hardware breakpoint is free: a CPU has 4, and debuggers and other "
+                          "profilers of this VM use the rest", done.stderr)
+            counted, said = first.communicate(timeout=60)
+            self.assertEqual(first.returncode, beamflame.DONE, said)
+            self.assertIn("maps:to_list/1", counted)
+
 
 if __name__ == "__main__":
     unittest.main()
