@@ -26,6 +26,7 @@ struct profiler {
     struct governor *governor;
     struct governor_window window; /* the sum of all windows */
     uint64_t hits;                 /* in windows, not scaled */
+    uint64_t size;                 /* of a hit */
     int windows;
     uint64_t period;
     uint64_t last_period;                /* the one before `period` */
@@ -46,7 +47,8 @@ static void counts(void *context, unsigned group, struct probe_counts *result)
 
     (void)group;
     profiler->looks++;
-    *result = (struct probe_counts){.runs = hits, .hits = hits, .size = hits, .values = {2 * hits}};
+    *result = (struct probe_counts){
+        .runs = hits, .hits = hits, .size = profiler->size * hits, .values = {2 * hits}};
 }
 
 static void set_open(void *context, unsigned group, enum wire_open open)
@@ -119,6 +121,7 @@ static struct profiler *prepare(double rate, bool with_alarms)
     struct error error;
 
     assert_non_null(profiler);
+    profiler->size = 1;
     profiler->target = target_start();
     profiler->skeleton = calibration_bpf__open();
     assert_non_null(profiler->skeleton);

@@ -237,6 +237,28 @@ static void test_governor_of_an_idle_target_sleeps(void **state)
     end(profiler);
 }
 
+/* Soon after the last hit the governor sleeps again, however large the hits were: the period of
+ * samples does not follow a rate that fades for more than a second. */
+static void test_governor_sleeps_soon_after_the_last_hit(void **state)
+{
+    struct profiler *profiler = prepare(100, true);
+    struct error error;
+    int looks;
+
+    (void)state;
+    profiler->size = SECOND;
+    assert_int_equal(add(profiler, profiler->point.file_offset), 0);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
+    usleep(500000);
+    profiler->target.state->rate = 0;
+    governor_wake(profiler->governor);
+    usleep(600000);
+    looks = profiler->looks;
+    usleep(400000);
+    assert_in_range(profiler->looks - looks, 0, 5);
+    end(profiler);
+}
+
 /* A group that stayed open and is closed after a jump of the rate: all its windows stand for
  * themselves, also the last one. They adjoin. */
 static void test_windows_of_a_group_that_stayed_open_stand_for_themselves(void **state)
@@ -272,6 +294,7 @@ int main(int count, char **arguments)
         cmocka_unit_test(test_group_closes_within_200_ms_of_a_rate_jump),
         cmocka_unit_test(test_alarm_wakes_a_governor_that_sleeps),
         cmocka_unit_test(test_governor_of_an_idle_target_sleeps),
+        cmocka_unit_test(test_governor_sleeps_soon_after_the_last_hit),
         cmocka_unit_test(test_windows_of_a_group_that_stayed_open_stand_for_themselves),
     };
     int code;
