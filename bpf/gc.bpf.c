@@ -216,12 +216,16 @@ static __always_inline __u64 new_binaries(struct event *event, __u64 process)
     return less(user_u64(event, process + event->target->process_off_heap_overhead), held->words);
 }
 
-/* The words that were allocated on the heap since the last collection. */
+/* The words that were allocated on the heap since the last collection. A NIF's environment that
+ * belongs to no process has a pseudo process, whose high_water is 0 (setup_nif_env(), erl_nif.c
+ * 25.2.3:563). */
 static __always_inline __u64 new_on_heap(struct event *event, __u64 process)
 {
-    return less(user_u64(event, process + event->target->process_htop),
-                user_u64(event, process + event->target->process_high_water)) /
-           8;
+    __u64 high_water = user_u64(event, process + event->target->process_high_water);
+
+    if (high_water < user_u64(event, process + event->target->process_heap))
+        return 0;
+    return less(user_u64(event, process + event->target->process_htop), high_water) / 8;
 }
 
 /* Find the words that have been charged since the last collection. */
