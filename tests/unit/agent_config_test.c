@@ -303,7 +303,7 @@ static void test_bad_texts_are_refused(void **state)
 static void test_unknown_events_are_refused_with_those_that_exist(void **state)
 {
     static const char expected[] = CONFIG_NAME ":1:18: record.events: there is no event 'gv'; the "
-                                               "events are: gc, alloc, ";
+                                               "events are: cpu, wall, gc, alloc, ";
     struct agent_config config;
     struct error error = {0};
 

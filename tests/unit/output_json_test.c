@@ -26,6 +26,7 @@ static const char expected_stats[] =
     "  \"lost_events\": 2,\n"
     "  \"attach_ms\": 12.345,\n"
     "  \"duration_ms\": 2500.000,\n"
+    "  \"gaps_ms\": 0.000,\n"
     "  \"profiler_cpu_ms\": 5.000,\n"
     "  \"peak_rss_kb\": 4096,\n"
     "  \"cpu_samples\": 0,\n"
