@@ -21,6 +21,7 @@ TITLE = "a\x1b]0;title\x07\x9b31m\u202eb\ufffe"
 UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
                     "\ufffe\uffff]")
 RELEASE = "27-usdt"
+BOLD = b"\x1b[1m"
 # Formats that are no text; of a page, tests/tools/names_test.py reads what is text.
 BYTES = ("bfr", "pprof", "otlp", "html")
 # A number of processes, a frame, a process of a group, how many more there are, an empty line, the
@@ -239,7 +240,8 @@ class HostileNamesTest(unittest.TestCase):
         self.check(TITLE, status=None)
 
     def test_terminal_gets_no_foreign_controls(self):
-        """On a terminal only the line that shows progress is controlled."""
+        """On a terminal only the line that shows progress is controlled, and the headings of the
+        summary. No name has their controls."""
         master, slave = os.openpty()
         with subprocess.Popen([BINARY, "-p", str(self.node.pid), "-d", "2", "-v", "-o", "/dev/null",
                                "--format", "folded"], stdout=slave, stderr=slave) as child:
@@ -256,7 +258,10 @@ class HostileNamesTest(unittest.TestCase):
             os.close(master)
             self.assertEqual(child.wait(), DONE, printed)
         self.assertIn(b"\r\x1b[K", printed)
-        self.check_text(printed.replace(b"\r\x1b[K", b"").replace(b"\r\n", b"\n"), "terminal")
+        self.assertIn(BOLD, printed)
+        for own in (b"\r\x1b[K", BOLD, b"\x1b[1;33m", b"\x1b[1;36m", b"\x1b[0m"):
+            printed = printed.replace(own, b"")
+        self.check_text(printed.replace(b"\r\n", b"\n"), "terminal")
 
 
 if __name__ == "__main__":
