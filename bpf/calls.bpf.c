@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Counts calls of Erlang functions, by caller and by process, and measures how long they take: runs
- * at each hit of a hardware breakpoint on a function's entry, or where a call returns to
- * (src/capture/call_counter.h).
+ * Counts calls of Erlang functions, by caller and by process, and measures how long they take and
+ * how many words their processes allocate meanwhile: runs at each hit of a hardware breakpoint on a
+ * function's entry, or where a call returns to (src/capture/call_counter.h).
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -21,6 +21,9 @@ const volatile __u32 process_hend;
 
 /* Calls that take as long are listed, ns; 0: none. */
 const volatile __u64 slow_ns;
+
+/* To measure words. */
+const volatile struct wire_memory_fields memory_fields;
 
 /* When calls began to count, ns. A call that began before may have returned unseen. */
 __u64 opened;
@@ -120,10 +123,51 @@ static __always_inline bool find_frame(__u64 process, __u64 slot, struct wire_ca
     return true;
 }
 
+/* ---- words ---- */
+
+static __always_inline bool read_word(__u64 *word, __u64 at)
+{
+    return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
+}
+
+/* `top` is that of the heap. JIT code has it in a register, so that the one in the struct is old.
+ */
+static __always_inline void take_memory(__u64 process, __u64 top, struct wire_call_memory *memory)
+{
+    __u64 heap, old_heap, old_top, fragments, reclaimed, scheduler;
+
+    memory->scheduler = 0;
+    if (!memory_fields.heap || !read_word(&heap, process + memory_fields.heap) ||
+        !read_word(&old_heap, process + memory_fields.old_heap) ||
+        !read_word(&old_top, process + memory_fields.old_top) ||
+        !read_word(&fragments, process + memory_fields.fragments) ||
+        !read_word(&memory->reductions, process + memory_fields.reductions) ||
+        !read_word(&scheduler, process + memory_fields.scheduler) ||
+        !read_word(&reclaimed, scheduler + memory_fields.reclaimed))
+        return;
+    memory->scheduler = scheduler;
+    memory->words = (top - heap + old_top - old_heap) / sizeof(__u64) + fragments + reclaimed;
+}
+
+/* Add the words that the process has allocated during a call, if they are known. */
+static __always_inline void add_words(const struct wire_open_call *call, __u64 process, __u64 top,
+                                      struct wire_time_row *row)
+{
+    struct wire_call_memory now;
+
+    take_memory(process, top, &now);
+    if (!now.scheduler || now.scheduler != call->memory.scheduler ||
+        now.reductions != call->memory.reductions || now.words < call->memory.words)
+        return;
+    __sync_fetch_and_add(&row->measured, 1);
+    __sync_fetch_and_add(&row->measured_weight, call->weight);
+    __sync_fetch_and_add(&row->words, (now.words - call->memory.words) * call->weight);
+}
+
 /* A call begins, and returns to `caller->who`. The call that had its place before has ended in
  * another way than by a return, or it was not seen, unless this is a round of its loop. */
 static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
-                                       __u64 pid, const struct wire_call_key *caller,
+                                       __u64 top, __u64 pid, const struct wire_call_key *caller,
                                        struct wire_call_counts *sums)
 {
     __u64 *since = bpf_map_lookup_elem(&returns, &caller->who);
@@ -148,13 +192,14 @@ static __always_inline void begin_call(const struct wire_call_site *site, __u64 
     begun.caller = caller->who;
     begun.function = site->function;
     begun.code = caller->code;
+    take_memory(process, top, &begun.memory);
     if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
         sums->no_room++;
 }
 
-/* All CPUs share the rows. */
-static __always_inline void add_time(const struct wire_open_call *call, __u64 ns,
-                                     struct wire_call_counts *sums)
+/* All CPUs share the rows. Return the row, or NULL. */
+static __always_inline struct wire_time_row *add_time(const struct wire_open_call *call, __u64 ns,
+                                                      struct wire_call_counts *sums)
 {
     struct wire_time_key key = {.caller = call->caller,
                                 .code = call->code,
@@ -168,13 +213,14 @@ static __always_inline void add_time(const struct wire_open_call *call, __u64 ns
     }
     if (!row) {
         sums->untimed++;
-        return;
+        return 0;
     }
     __sync_fetch_and_add(&row->calls, 1);
     __sync_fetch_and_add(&row->weight, call->weight);
     __sync_fetch_and_add(&row->ns, ns);
     if (row->longest < ns)
         row->longest = ns;
+    return row;
 }
 
 /* List the call. The caller's frame begins at `top`. */
@@ -215,6 +261,7 @@ int end_call(struct bpf_perf_event_data *context)
     struct wire_call_counts *all = bpf_map_lookup_elem(&counts, &of_all);
     struct wire_call_frame frame = {};
     struct wire_open_call *found, call;
+    struct wire_time_row *row;
     __u64 *since = bpf_map_lookup_elem(&returns, &at);
 
     if (!sums || !all)
@@ -238,7 +285,9 @@ int end_call(struct bpf_perf_event_data *context)
     }
     took = bpf_ktime_get_ns() - call.began;
     took = took > own_time ? took - own_time : 0;
-    add_time(&call, took, sums);
+    row = add_time(&call, took, sums);
+    if (row)
+        add_words(&call, process, jit_heap_top(&context->regs), row);
     if (slow_ns && took >= slow_ns && call.function < WIRE_CALL_FUNCTIONS)
         list_slow(&call, took, slot + sizeof(__u64), &frame, sums);
     return 0;
@@ -281,6 +330,6 @@ int count_call(struct bpf_perf_event_data *context)
     count_in(&callers, &caller);
     count_in(&processes, &by);
     if (process_hend)
-        begin_call(site, process, top, by.who, &caller, sums);
+        begin_call(site, process, top, jit_heap_top(&context->regs), by.who, &caller, sums);
     return 0;
 }

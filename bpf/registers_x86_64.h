@@ -40,6 +40,12 @@ static __always_inline __u64 jit_process(const struct pt_regs *regs)
     return regs->r13;
 }
 
+/* JIT_HTOP */
+static __always_inline __u64 jit_heap_top(const struct pt_regs *regs)
+{
+    return regs->r15;
+}
+
 static __always_inline __u64 thread_pointer_of(struct task_struct *task)
 {
     return BPF_CORE_READ(task, thread.fsbase);

@@ -72,6 +72,21 @@ struct wire_call_frame {
     __u64 depth;   /* bytes from the return address to the end of the stack */
 };
 
+/* Where fields of the VM's structs are, as offsets. */
+struct wire_memory_fields {
+    __u32 heap;                                                /* 0: words are not measured */
+    __u32 old_heap, old_top, fragments, reductions, scheduler; /* of Process */
+    __u32 reclaimed;                                           /* of ErtsSchedulerData */
+};
+
+/* How many words a process has allocated is a difference of two of these. They can be compared
+ * while the process was not scheduled out in between: each time it is, its reductions grow. */
+struct wire_call_memory {
+    __u64 scheduler;  /* address of its struct; 0: unknown */
+    __u64 reductions; /* of the process, until it was scheduled in */
+    __u64 words;      /* on its heaps and in fragments, and reclaimed by the scheduler before */
+};
+
 /* A call that has not returned. */
 struct wire_open_call {
     __u64 began; /* ns, CLOCK_MONOTONIC */
@@ -80,6 +95,7 @@ struct wire_open_call {
     __u64 caller;
     __u32 function;
     __u32 code;
+    struct wire_call_memory memory; /* when it began */
 };
 
 struct wire_time_key {
@@ -91,8 +107,10 @@ struct wire_time_key {
 
 struct wire_time_row {
     __u64 calls, weight;
-    __u64 ns;      /* sum */
-    __u64 longest; /* ns */
+    __u64 ns;                        /* sum */
+    __u64 longest;                   /* ns */
+    __u64 measured, measured_weight; /* calls whose words are known */
+    __u64 words;                     /* sum of their words times their weights */
 };
 
 /* A call that took long, when it returns. */

@@ -152,6 +152,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
     struct report_maker maker = {results, report};
 
     *report = (struct call_report){.has_times = results->followed != NULL,
+                                   .has_words = results->words,
                                    .count = results->functions->count};
     call_counter_each(results->counter, CALL_MAP_CALLERS, add_caller, &maker);
     call_counter_each(results->counter, CALL_MAP_PROCESSES, add_process, &maker);

@@ -42,7 +42,7 @@ struct call_function_report {
 };
 
 struct call_report {
-    bool has_times;
+    bool has_times, has_words;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
@@ -59,6 +59,7 @@ struct call_results {
     const struct call_windows *windows; /* that have ended */
     const struct call_names *names;
     const struct call_followed *followed; /* NULL: times were not measured */
+    bool words;                           /* and words were measured */
     struct slow_calls *slow;              /* NULL: none were listed */
 };
 

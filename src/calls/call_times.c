@@ -59,6 +59,9 @@ void call_times_add_returned(struct call_times *times, uint32_t bucket,
     if (time->longest < row->longest)
         time->longest = row->longest;
     times->returned += row->calls;
+    times->measured += row->measured;
+    times->measured_weight += (double)row->measured_weight;
+    times->words += (double)row->words;
 }
 
 void call_times_add_open(struct call_times *times, uint64_t ns, double weight)
@@ -82,6 +85,9 @@ void call_times_merge(struct call_times *times, const struct call_times *other)
     }
     times->returned += other->returned;
     times->open += other->open;
+    times->measured += other->measured;
+    times->measured_weight += other->measured_weight;
+    times->words += other->words;
 }
 
 static double weight_of(const struct call_times *times)
@@ -101,6 +107,21 @@ void call_times_scale(struct call_times *times, double weight)
         times->of[i].returned *= weight / sum;
         times->of[i].open *= weight / sum;
     }
+    if (sum > 0) {
+        times->measured_weight *= weight / sum;
+        times->words *= weight / sum;
+    }
+}
+
+double call_times_words(const struct call_times *times)
+{
+    return times->measured_weight > 0 ? times->words / times->measured_weight : NAN;
+}
+
+double call_times_all_words(const struct call_times *times, uint64_t calls)
+{
+    return call_times_words(times) * (double)calls * (double)times->measured /
+           (double)times->returned;
 }
 
 uint64_t call_times_low(uint32_t bucket)

@@ -25,6 +25,9 @@ struct call_times {
     struct call_time *of; /* by time */
     size_t count, room;
     uint64_t returned, open; /* calls */
+    uint64_t measured;       /* of those that returned: calls whose words are known, */
+    double measured_weight;  /* their weight, */
+    double words;            /* and the sum of their words times their weights */
 };
 
 void call_times_free(struct call_times *times);
@@ -46,6 +49,12 @@ uint64_t call_times_low(uint32_t bucket);
 /* Shares of calls that take at most so long, in percent. */
 enum { CALL_TIME_SHARES = 3 };
 extern const unsigned int call_time_shares[CALL_TIME_SHARES];
+
+/* Words that a call allocates on average, of the calls whose words are known; NAN: of none. */
+double call_times_words(const struct call_times *times);
+/* Words of so many calls, without the part of the calls whose words are not known: all of them
+ * have allocated at least that, if all were followed alike. NAN as above. */
+double call_times_all_words(const struct call_times *times, uint64_t calls);
 
 /* Times are in ns. NAN: unknown, because calls that take longer had not returned, or because there
  * are too few calls. */

@@ -31,6 +31,7 @@ struct call_watch {
     struct call_counter *counter;
     struct call_windows *windows;
     struct call_followed *followed; /* NULL: times are not measured */
+    bool words;                     /* are measured */
     struct slow_calls *slow;        /* NULL: slow calls are not listed */
     uint32_t group_size;            /* functions at once */
     /* The entries of each function in the code of now, the newest version first. */
@@ -258,9 +259,11 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
                         struct error *error)
 {
     watch->counter = call_counter_new(
-        watch->vm, &(struct call_counter_options){options->times, options->slow_ns}, error);
+        watch->vm, &(struct call_counter_options){options->times, options->words, options->slow_ns},
+        error);
     if (!watch->counter)
         return -1;
+    watch->words = options->words;
     watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
     if (options->times)
         watch->followed = call_followed_new(watch->vm, watch->code, watch->counter, error);
@@ -471,6 +474,7 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
 void call_watch_report(const struct call_watch *watch, struct call_report *report)
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
-                                            watch->names, watch->followed, watch->slow},
+                                            watch->names, watch->followed, watch->words,
+                                            watch->slow},
                      report);
 }

@@ -35,6 +35,7 @@ int call_watch_find(struct call_watch *watch, const struct function_name *names,
 struct call_watch_options {
     double budget;    /* the share of the VM's CPU time that hits may cost; 1: no limit */
     bool times;       /* measure how long calls take: functions are counted one at a time */
+    bool words;       /* with `times`: measure the words that are allocated in calls */
     uint64_t slow_ns; /* with `times`: list calls that take as long; 0: none */
 };
 

@@ -267,12 +267,30 @@ static void shrink_maps_of_times(const struct calls_bpf *skeleton,
         bpf_map__set_max_entries(skeleton->maps.slow, (uint32_t)getpagesize());
 }
 
+/* The first word of an ErtsGCInfo is the words reclaimed (beam/vm_work.c). */
+static struct wire_memory_fields memory_fields(const struct layout *layout)
+{
+    return (struct wire_memory_fields){
+        .heap = (uint32_t)layout->process_heap,
+        .old_heap = (uint32_t)layout->process_old_heap,
+        .old_top = (uint32_t)layout->process_old_htop,
+        .fragments = (uint32_t)layout->process_mbuf_sz,
+        .reductions = (uint32_t)layout->process_reds,
+        .scheduler = (uint32_t)layout->process_scheduler_data,
+        .reclaimed = (uint32_t)layout->sched_gc_info,
+    };
+}
+
 static int load(struct call_counter *counter, const struct call_counter_options *options,
                 struct error *error)
 {
     const struct layout *layout = &counter->vm->layout;
     struct calls_bpf *skeleton;
 
+    if (options->words && layout->sched_gc_info < 0)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "the words that calls allocate can't be measured in this VM: its counter "
+                         "of reclaimed words is not known");
     descriptors_raise();
     bpf_load_log_messages();
     counter->cpus = libbpf_num_possible_cpus();
@@ -282,6 +300,8 @@ static int load(struct call_counter *counter, const struct call_counter_options 
     skeleton->rodata->process_id = (uint32_t)layout->process_id;
     skeleton->rodata->process_hend = options->times ? (uint32_t)layout->process_hend : 0;
     skeleton->rodata->slow_ns = options->slow_ns;
+    if (options->words)
+        skeleton->rodata->memory_fields = memory_fields(layout);
     shrink_maps_of_times(skeleton, options);
     if (bpf_load(skeleton->skeleton, error))
         return -1;

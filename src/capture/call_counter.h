@@ -22,6 +22,7 @@ struct call_counter;
 
 struct call_counter_options {
     bool times;       /* how long calls take can be measured */
+    bool words;       /* with `times`: and the words that are allocated in calls */
     uint64_t slow_ns; /* with `times`: calls that take as long are listed; 0: none */
 };
 

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "wire_calls.h"
+
 #include "calls.skel.h"
 #include "capture/breakpoint.h"
 #include "capture/call_counter.h"

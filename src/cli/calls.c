@@ -31,7 +31,7 @@ struct calls_options {
     double duration; /* s; 0: until Ctrl-C */
     double budget;   /* share of the VM's CPU time */
     size_t top;      /* SIZE_MAX: not given */
-    bool json, latency;
+    bool json, latency, memory;
     uint64_t slow_ns; /* 0: not given */
     bool wait_load, dry_run;
 };
@@ -76,6 +76,16 @@ static int set_slow(void *target, char *text, struct error *error)
     return 0;
 }
 
+static int set_memory(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+
+    (void)text;
+    (void)error;
+    options->memory = options->latency = true;
+    return 0;
+}
+
 static int set_top(void *target, char *text, struct error *error)
 {
     long value;
@@ -106,6 +116,10 @@ static const struct command_option option_list[] = {
      "the "
      "stack of the caller. Measures latency, too.",
      set_slow, NULL},
+    {"memory", 'm', NULL,
+     "Measure how many words calls allocate until they return, with those of the functions they "
+     "call. Measures latency, too.",
+     set_memory, NULL},
     {"top", 't', "N",
      "List the N callers and the N processes with the most calls of each function, and the N "
      "slowest "
@@ -312,10 +326,12 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
         return result;
     }
     if (!result)
-        result = call_watch_start(
-            watch,
-            &(struct call_watch_options){options->budget, options->latency, options->slow_ns},
-            error);
+        result = call_watch_start(watch,
+                                  &(struct call_watch_options){.budget = options->budget,
+                                                               .times = options->latency,
+                                                               .words = options->memory,
+                                                               .slow_ns = options->slow_ns},
+                                  error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);

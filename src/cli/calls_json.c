@@ -22,12 +22,12 @@ static void put_calls(struct json *json, const struct counted_row *row)
     json_number(json, "seen", row->seen);
 }
 
-static void put_ns(struct json *json, const char *key, double ns)
+static void put_known(struct json *json, const char *key, double number, int decimals)
 {
-    if (isnan(ns))
+    if (isnan(number))
         json_null(json, key);
     else
-        json_decimal(json, key, ns, 0);
+        json_decimal(json, key, number, decimals);
 }
 
 static void put_histogram(struct json *json, const struct call_times *times)
@@ -54,18 +54,28 @@ static void put_latency(struct json *json, const struct call_times *times)
     json_open(json, "latency", '{');
     json_number(json, "returned", times->returned);
     json_number(json, "open", times->open);
-    put_ns(json, "mean_ns", summary.mean);
+    put_known(json, "mean_ns", summary.mean, 0);
     for (int i = 0; i < CALL_TIME_SHARES; i++) {
         snprintf(key, sizeof(key), "p%u_ns", call_time_shares[i]);
-        put_ns(json, key, summary.at[i]);
+        put_known(json, key, summary.at[i], 0);
     }
-    put_ns(json, "longest_ns", summary.longest);
+    put_known(json, "longest_ns", summary.longest, 0);
     json_decimal(json, "seen_ns", summary.seen, 0);
     put_histogram(json, times);
     json_close(json, '}');
 }
 
-static void put_callers(struct json *json, const struct counted_rows *rows, bool has_times)
+static void put_memory(struct json *json, const struct call_times *times, uint64_t calls)
+{
+    json_open(json, "memory", '{');
+    json_number(json, "measured", times->measured);
+    put_known(json, "words_per_call", call_times_words(times), 3);
+    put_known(json, "words", call_times_all_words(times, calls), 0);
+    json_close(json, '}');
+}
+
+static void put_callers(struct json *json, const struct counted_rows *rows,
+                        const struct call_report *report)
 {
     json_open_lines(json, "callers", '[');
     for (size_t i = 0; i < rows->count; i++) {
@@ -74,8 +84,10 @@ static void put_callers(struct json *json, const struct counted_rows *rows, bool
         put_clean(json, "file", rows->of[i].who.more);
         json_number_if(json, "line", rows->of[i].who.line);
         put_calls(json, &rows->of[i]);
-        if (has_times)
+        if (report->has_times)
             put_latency(json, &rows->of[i].times);
+        if (report->has_words)
+            put_memory(json, &rows->of[i].times, rows->of[i].calls);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -96,15 +108,6 @@ static void put_processes(struct json *json, const struct counted_rows *rows)
     json_number(json, "calls_without_process", rows->lost);
 }
 
-/* Half of the 95 % interval. */
-static void put_half(struct json *json, double half)
-{
-    if (isnan(half))
-        json_null(json, "half");
-    else
-        json_decimal(json, "half", half, 0);
-}
-
 static void put_latency_of_all(struct json *json, const struct call_function_report *function)
 {
     put_latency(json, &function->times);
@@ -115,17 +118,19 @@ static void put_latency_of_all(struct json *json, const struct call_function_rep
 }
 
 static void put_function(struct json *json, const struct call_function_report *function,
-                         double seconds, bool has_times)
+                         double seconds, const struct call_report *report)
 {
     json_open_lines(json, NULL, '{');
     put_clean(json, "function", function->symbol);
     json_number(json, "calls", function->calls);
     json_number(json, "seen", function->seen);
-    put_half(json, function->half);
+    put_known(json, "half", function->half, 0);
     json_decimal(json, "calls_per_second", seconds > 0 ? (double)function->calls / seconds : 0, 1);
-    if (has_times)
+    if (report->has_times)
         put_latency_of_all(json, function);
-    put_callers(json, &function->callers, has_times);
+    if (report->has_words)
+        put_memory(json, &function->times, function->calls);
+    put_callers(json, &function->callers, report);
     put_processes(json, &function->processes);
     json_close(json, '}');
 }
@@ -187,7 +192,7 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_number(&json, "missing_schedulers", facts->missing_threads);
     json_open_lines(&json, "functions", '[');
     for (size_t i = 0; i < report->count; i++)
-        put_function(&json, &report->of[i], facts->seconds, report->has_times);
+        put_function(&json, &report->of[i], facts->seconds, report);
     json_close(&json, ']');
     if (report->lists_slow)
         put_slow_calls(&json, report);

@@ -14,8 +14,8 @@
 
 struct table {
     double seconds;
-    size_t top;     /* rows of callers, and of processes */
-    bool has_times; /* of functions and callers */
+    size_t top;                /* rows of callers, and of processes */
+    bool has_times, has_words; /* of functions and callers */
 };
 
 static void print_titles(const struct table *table)
@@ -28,6 +28,8 @@ static void print_titles(const struct table *table)
         buffer_format(&titles, " %8u %%", call_time_shares[i]);
     if (table->has_times)
         buffer_format(&titles, " %10s", "LONGEST");
+    if (table->has_words)
+        buffer_format(&titles, " %11s %15s", "WORDS/CALL", "WORDS");
     message_print("%14s %12s%.*s  %s", "CALLS", "CALLS/S", (int)titles.size,
                   titles.size ? titles.data : "", "FUNCTION");
     buffer_free(&titles);
@@ -63,6 +65,21 @@ static void put_times(struct buffer *text, const struct call_times *times)
     put_time(text, summary.longest, &summary);
 }
 
+/* The words of calls that were not measured are not known: all calls have more than that. */
+static void put_words(struct buffer *text, const struct call_times *times, uint64_t calls)
+{
+    double words = times ? call_times_words(times) : NAN;
+    bool are_all = times && times->measured == times->returned;
+    struct number_text sum;
+
+    if (isnan(words)) {
+        buffer_format(text, " %11s %15s", times ? "?" : "", times ? "?" : "");
+        return;
+    }
+    sum = number_text(whole_part(call_times_all_words(times, calls) + 0.5));
+    buffer_format(text, " %11.1f %s%*s", words, are_all ? "" : ">", are_all ? 15 : 14, sum.text);
+}
+
 /* What a row shows, besides whose it is. */
 struct call_cells {
     uint64_t calls;
@@ -77,6 +94,8 @@ static void print_row(const struct table *table, struct call_cells cells, const 
 
     if (table->has_times)
         put_times(&row, cells.times);
+    if (table->has_words)
+        put_words(&row, cells.times, cells.calls);
     buffer_text(&row, "  ");
     buffer_format(&row, format, a, b);
     if (cells.seen != cells.calls)
@@ -156,7 +175,7 @@ static void print_uncalled(const struct table *table, const struct call_report *
 
 void calls_print_table(const struct call_report *report, const struct call_facts *facts, size_t top)
 {
-    const struct table table = {facts->seconds, top, report->has_times};
+    const struct table table = {facts->seconds, top, report->has_times, report->has_words};
     size_t called = 0;
 
     while (called < report->count && report->of[called].calls)

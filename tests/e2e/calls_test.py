@@ -242,7 +242,7 @@ class Limits(unittest.TestCase):
 
     def test_calls_within_the_budget_are_exact(self):
         """The budget is no reason to estimate what it pays for."""
-        with nodes.Node(27, "counted", "each=10") as node:
+        with nodes.Node(27, "counted", "each=1") as node:
             with counting(node, "--budget", 50, "counted:local/1") as counted:
                 truth = node.tell("calls")["calls"]
         self.assertEqual((counted["windows"], counted["covered_percent"]), (0, 100))

@@ -35,6 +35,32 @@ static void test_buckets_are_narrow(void **state)
     }
 }
 
+/* 3 calls of 10 words and a call of 50, whose weight is 2; 4 other calls have unknown words. */
+static void test_words_are_those_of_measured_calls(void **state)
+{
+    struct call_times times = {0}, none = {0};
+
+    (void)state;
+    call_times_add_returned(
+        &times, 5,
+        &(struct wire_time_row){
+            .calls = 7, .weight = 7, .measured = 3, .measured_weight = 3, .words = 30});
+    call_times_add_returned(
+        &none, 6,
+        &(struct wire_time_row){
+            .calls = 1, .weight = 2, .measured = 1, .measured_weight = 2, .words = 2 * 50});
+    call_times_merge(&times, &none);
+    assert_int_equal(times.measured, 4);
+    assert_true(call_times_words(&times) == 130.0 / 5);
+    assert_true(call_times_all_words(&times, 16) == 130.0 / 5 * 16 / 2);
+    call_times_scale(&times, 90);
+    assert_true(fabs(call_times_words(&times) - 130.0 / 5) < 1e-9);
+    call_times_free(&none);
+    assert_true(isnan(call_times_words(&none)));
+    assert_true(isnan(call_times_all_words(&none, 0)));
+    call_times_free(&times);
+}
+
 static void test_shares_of_calls_that_returned(void **state)
 {
     struct call_times times = {0};
@@ -132,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_buckets_are_narrow),
+        cmocka_unit_test(test_words_are_those_of_measured_calls),
         cmocka_unit_test(test_shares_of_calls_that_returned),
         cmocka_unit_test(test_calls_that_are_open),
         cmocka_unit_test(test_product_limit),
