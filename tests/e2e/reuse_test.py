@@ -51,6 +51,7 @@ class Reuse(unittest.TestCase):
     def start(self, *arguments):
         profiler = beamflame.start(*arguments, "-F", 999, "-o", self.out / "x.bfr")
         self.addCleanup(profiler.kill)
+        beamflame.read_until(profiler, "sampling")
         time.sleep(2)
         return profiler
 
