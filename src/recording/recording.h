@@ -193,7 +193,7 @@ const struct event_spans *recording_get_spans(const struct recording *recording)
  * above. */
 const struct node_metrics *recording_get_node_metrics(const struct recording *recording);
 
-/* Marks. Complete once the recording was read to its end. Valid as above. */
+/* The marks. They are complete when the recording was read to its end. Valid as above. */
 const struct time_marks *recording_get_marks(const struct recording *recording);
 
 /* The same for the lives of targets. */

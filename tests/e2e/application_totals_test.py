@@ -24,6 +24,19 @@ SHOWN = {1: 4, 100: 8}  # by budget: values, at least, that samples have
 SELECTIONS = ((("--to", "1.5"), ("--from", "1.5")), (("-I", "^gen"), ("-X", "^gen")))
 
 
+@contextlib.contextmanager
+def working(work, stop):
+    """Let a thread do work until the block ends, which begins when the node has warmed up."""
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        time.sleep(WARM_UP)
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
 @nodes.each_of(applications.RELEASES)
 class Totals:
     release = None
@@ -79,14 +92,10 @@ class Totals:
                 publisher.publish("orders", b"x" * 1000)
                 consumer.acknowledge(consumer.receive())
 
-        thread = threading.Thread(target=work)
-        thread.start()
         try:
-            time.sleep(WARM_UP)
-            self.check(node)
+            with working(work, stop):
+                self.check(node)
         finally:
-            stop.set()
-            thread.join()
             publisher.close()
             consumer.close()
 
@@ -105,14 +114,8 @@ class Totals:
                     sender.send(receiver.user, "x" * 100)
                     receiver.wait_for("</message>")
 
-            thread = threading.Thread(target=work)
-            thread.start()
-            try:
-                time.sleep(WARM_UP)
+            with working(work, stop):
                 self.check(node)
-            finally:
-                stop.set()
-                thread.join()
 
     def test_elixir(self):
         beamflame.require()

@@ -243,8 +243,10 @@ class HostileNamesTest(unittest.TestCase):
         """On a terminal only the line that shows progress is controlled, and the headings of the
         summary. No name has their controls."""
         master, slave = os.openpty()
+        environment = {name: text for name, text in os.environ.items() if name != "NO_COLOR"}
         with subprocess.Popen([BINARY, "-p", str(self.node.pid), "-d", "2", "-v", "-o", "/dev/null",
-                               "--format", "folded"], stdout=slave, stderr=slave) as child:
+                               "--format", "folded"], stdout=slave, stderr=slave,
+                              env={**environment, "TERM": "xterm"}) as child:
             os.close(slave)
             printed = b""
             while True:

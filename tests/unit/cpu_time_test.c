@@ -235,7 +235,6 @@ static void test_cpu_time_after_the_end_counts_for_no_sample(void **state)
     teardown(&bench);
 }
 
-/* The samples of a VM that has ended keep the values of the clock. */
 /* CPU time in a pause counts for none, and CPU time after it counts again. */
 static void test_cpu_time_of_a_pause_counts_for_no_sample(void **state)
 {
@@ -260,6 +259,7 @@ static void test_cpu_time_of_a_pause_counts_for_no_sample(void **state)
     teardown(&bench);
 }
 
+/* The samples of a VM that has ended keep the values of the clock. */
 static void test_samples_without_an_account_keep_the_clocks_values(void **state)
 {
     uint64_t list[2];

@@ -151,7 +151,7 @@ static void test_busy_vm_leads_to_its_recording(void **state)
         "cpu.svg    # who calls its functions\n");
 }
 
-/* Samples that are left out leave no line about the time of schedulers. */
+/* If samples are left out, no line is about the time of schedulers. */
 static void test_selected_samples_have_no_busy_schedulers(void **state)
 {
     struct output_settings settings = {.selection.from_ns = 1500000000};

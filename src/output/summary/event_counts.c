@@ -34,7 +34,7 @@ static void widen(int *width, const struct profile *profile, string_id name)
         *width = size;
 }
 
-/* The width of the names in the rows of write_counted(). */
+/* The width of the names in the rows of event_counts_write(). */
 static int width_of_names(const struct profile *profile, const struct event_summary *summary)
 {
     const struct event_entry *event = profile_get_event(profile, summary->event);

@@ -121,8 +121,8 @@ static void put_statuses(const struct summary_event *event, struct buffer *text)
 
 /* ---- the busiest ---- */
 
-/* Half of a row's interval. CPU time has none in the tables: there it is that of as many samples
- * taken at random. */
+/* Half of a row's interval. Rows of event cpu have no interval of their own: theirs is that of as
+ * many samples taken at random. */
 static double half_of(const struct summary_event *event, const struct row *row)
 {
     if (!event->is_cpu)
