@@ -114,15 +114,13 @@ struct code_comparison code_changes_compare(struct mappings *mappings, struct me
     struct comparing *comparing = xcalloc(1, sizeof(*comparing));
     struct code_comparison result;
     int count;
-    const struct mapping *all = mappings_all(mappings, &count);
+    struct mapping *all = mappings_all(mappings, &count);
 
     comparing->memory = memory;
     comparing->each = each;
     comparing->context = context;
     for (int i = 0; i < count; i++) {
-        struct elf_file *file = is_of_file(&all[i])
-                                    ? mapping_file(mappings, mappings_find(mappings, all[i].start))
-                                    : NULL;
+        struct elf_file *file = is_of_file(&all[i]) ? mapping_file(mappings, &all[i]) : NULL;
 
         if (file)
             compare_mapping(comparing, file, &all[i]);

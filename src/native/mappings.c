@@ -324,7 +324,7 @@ struct mapping *mappings_find_code(struct mappings *mappings, uint64_t address)
     return mapping && mapping->executable ? mapping : NULL;
 }
 
-const struct mapping *mappings_all(struct mappings *mappings, int *count)
+struct mapping *mappings_all(struct mappings *mappings, int *count)
 {
     *count = mappings->list.count;
     return mappings->list.mappings;

@@ -78,8 +78,9 @@ struct mapping *mappings_find(struct mappings *mappings, uint64_t address);
  * executable, read the list again too (as above): code may have been loaded where data was. */
 struct mapping *mappings_find_code(struct mappings *mappings, uint64_t address);
 
-/* Return all `*count` mappings in address order. */
-const struct mapping *mappings_all(struct mappings *mappings, int *count);
+/* Return all `*count` mappings, in the order of the list, which is that of addresses. The result is
+ * valid until mappings_find() or mappings_find_code() reads the list again. */
+struct mapping *mappings_all(struct mappings *mappings, int *count);
 
 /* Return the parser of the files, started at first use. */
 struct parser *mappings_parser(struct mappings *mappings);

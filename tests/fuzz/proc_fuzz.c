@@ -86,11 +86,22 @@ static void read_kallsyms(void)
 }
 
 /* Whatever is found contains the address. */
+static void find_mapping(struct mappings *mappings, uint64_t start, uint64_t last)
+{
+    const struct mapping *found = mappings_find(mappings, start);
+
+    check(!found || (found->start <= start && start < found->end));
+    found = mappings_find_code(mappings, last);
+    check(!found || (found->executable && found->start <= last && last < found->end));
+}
+
+/* Lines of the input can be in any order, so a listed mapping may not be found; then the list is
+ * read again. */
 static void read_maps(void)
 {
     struct error error = {0};
     struct mappings *mappings = mappings_new(SOME_PID, NULL, &error);
-    const struct mapping *all, *found;
+    const struct mapping *all;
     int count;
 
     check(mappings || error.text[0]);
@@ -99,10 +110,8 @@ static void read_maps(void)
     all = mappings_all(mappings, &count);
     for (int i = 0; i < count; i++) {
         check(all[i].start < all[i].end && strlen(all[i].path) <= input.size);
-        found = mappings_find(mappings, all[i].start);
-        check(!found || (found->start <= all[i].start && all[i].start < found->end));
-        found = mappings_find_code(mappings, all[i].end - 1);
-        check(!found || found->executable);
+        find_mapping(mappings, all[i].start, all[i].end - 1);
+        all = mappings_all(mappings, &count);
     }
     mappings_free(mappings);
 }
