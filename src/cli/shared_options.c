@@ -225,6 +225,17 @@ const struct command_option memory_option_list[] = {
     {0},
 };
 
+static int set_max_depth(void *target, char *text, struct error *error)
+{
+    struct view_options *view = &((struct output_options *)target)->settings.view;
+    long depth;
+
+    if (option_number("the depth of stacks", text, MAX_DEPTH_LEAST, UINT16_MAX, &depth, error))
+        return -1;
+    view->max_depth = (uint32_t)depth;
+    return 0;
+}
+
 const struct command_option view_option_list[] = {
     {"group-by", 0, "KEY,...",
      "Group stacks by these keys: each adds a root frame, the first key at the root. The default "
@@ -232,6 +243,10 @@ const struct command_option view_option_list[] = {
      set_group_by, grouping_key_names},
     {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
      option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
+    {"max-depth", 0, "FRAMES",
+     "Show at most this many frames of a stack: the middle of deeper ones is cut out. Pages and "
+     "recordings keep whole stacks.",
+     set_max_depth, NULL},
     {"idle", 0, NULL,
      "Also show idle processes, which wait for any message in their main loop, in graphs and "
      "tables of event wall. By default they are left out, unless --status selects them.",

@@ -9,6 +9,7 @@
 #include "util/encode.h"
 #include "util/intern.h"
 #include "view/root_frame.h"
+#include "view/shown_stack.h"
 
 /* A root frame in a chain of them. */
 struct chain_node {
@@ -25,13 +26,7 @@ struct view_root {
 
 struct view_stack {
     view_root_id root; /* in view->roots */
-    stack_id stack;    /* in the profile, or in view->folded */
-};
-
-/* Results for a stack of the profile, computed from its parent's results. */
-struct stack_memo {
-    stack_id folded; /* the stack with recursion folded */
-    frame_id bottom; /* first Erlang frame from the root, 0 if none */
+    stack_id stack;    /* in view->shown */
 };
 
 /* A number for each id; 0: not known yet. */
@@ -48,9 +43,7 @@ struct view {
     uint32_t *root_of_key;
     struct intern chains;        /* struct chain_node */
     struct intern roots, stacks; /* struct view_root, struct view_stack */
-    struct intern folded;        /* struct stack_node */
-    struct stack_memo *memos;    /* of stack id - 1 */
-    uint32_t memo_count, memo_capacity;
+    struct shown_stacks *shown;
     uint64_t *memory; /* newest, by process id; 0: unknown */
     size_t memory_room;
     struct memo files, maps; /* texts of modules, in `texts`: by module and by target */
@@ -74,7 +67,7 @@ struct view *view_new(const struct profile *profile, const struct view_options *
     intern_init(&view->chains, sizeof(struct chain_node), sizeof(struct chain_node));
     intern_init(&view->roots, sizeof(struct view_root), sizeof(struct view_root));
     intern_init(&view->stacks, sizeof(struct view_stack), sizeof(struct view_stack));
-    intern_init(&view->folded, sizeof(struct stack_node), sizeof(struct stack_node));
+    view->shown = shown_stacks_new(profile, options);
     return view;
 }
 
@@ -87,9 +80,8 @@ void view_free(struct view *view)
     intern_free(&view->chains);
     intern_free(&view->roots);
     intern_free(&view->stacks);
-    intern_free(&view->folded);
+    shown_stacks_free(view->shown);
     free(view->root_of_key);
-    free(view->memos);
     free(view->memory);
     free(view->files.values);
     free(view->maps.values);
@@ -108,45 +100,6 @@ const struct view_options *view_get_options(const struct view *view)
 bool view_groups_by(const struct view *view, enum group_by key)
 {
     return grouping_has(&view->options.grouping, key);
-}
-
-static bool is_same_function(const struct profile *profile, frame_id a, frame_id b)
-{
-    const struct frame *x = profile_get_frame(profile, a), *y = profile_get_frame(profile, b);
-
-    return x->symbol == y->symbol && x->module == y->module && x->kind == y->kind;
-}
-
-/* Add a frame to a folded stack, unless it repeats the last function. Return the folded stack. */
-static stack_id fold(struct view *view, stack_id parent, frame_id frame)
-{
-    const struct stack_node *last = parent ? intern_get(&view->folded, parent) : NULL;
-
-    if (last && is_same_function(view->profile, last->frame, frame))
-        return parent;
-    return intern_add(&view->folded, &(struct stack_node){parent, frame});
-}
-
-/* Computed in the order of ids: a parent's id is lower than its child's. */
-static const struct stack_memo *view_memo(struct view *view, stack_id id)
-{
-    static const struct stack_memo none = {0};
-
-    if (id > view->memo_capacity) {
-        view->memo_capacity = profile_counts(view->profile).stacks * 2;
-        view->memos = xreallocarray(view->memos, view->memo_capacity, sizeof(*view->memos));
-    }
-    while (view->memo_count < id) {
-        const struct stack_node *node = profile_get_stack(view->profile, view->memo_count + 1);
-        struct stack_memo memo = node->parent ? view->memos[node->parent - 1] : none;
-
-        if (!memo.bottom && profile_get_frame(view->profile, node->frame)->kind == FRAME_ERLANG)
-            memo.bottom = node->frame;
-        if (view->options.fold_recursion)
-            memo.folded = fold(view, memo.folded, node->frame);
-        view->memos[view->memo_count++] = memo;
-    }
-    return id ? &view->memos[id - 1] : &none;
 }
 
 static uint32_t view_scratch_text(struct view *view)
@@ -205,16 +158,17 @@ view_root_id view_root_of_sample(struct view *view, const struct sample *sample)
     if (view_groups_by(view, GROUP_MEMORY))
         recall_memory(view, &known);
     key = root_key_of_sample(view->profile, &view->options.grouping, &known,
-                             view_memo(view, sample->stack)->bottom);
+                             shown_stack_bottom(view->shown, sample->stack));
     return view_root_of_key(view, &key);
 }
 
 view_stack_id view_of_sample(struct view *view, const struct sample *sample)
 {
-    struct view_stack shown = {.root = view_root_of_sample(view, sample), .stack = sample->stack};
+    const struct view_stack shown = {
+        .root = view_root_of_sample(view, sample),
+        .stack = shown_stack_of(view->shown, sample->stack),
+    };
 
-    if (view->options.fold_recursion)
-        shown.stack = view_memo(view, sample->stack)->folded;
     return intern_add(&view->stacks, &shown);
 }
 
@@ -293,8 +247,10 @@ static void count_code_frame(struct view *view, frame_id id)
     view->given += *memo;
 }
 
-static void push_code_frame(struct view *view, const struct frame *frame, target_id target)
+static void push_code_frame(struct view *view, frame_id id, target_id target)
 {
+    const struct frame *frame = profile_get_frame(view->profile, id);
+
     push_frame(view, &(struct view_frame){
                          .text = view_symbol(view->profile, frame),
                          .module = module_text(view, frame, target),
@@ -304,16 +260,31 @@ static void push_code_frame(struct view *view, const struct frame *frame, target
                          .address = frame->address,
                          .kind = frame->kind,
                      });
+    count_code_frame(view, id);
 }
 
-static void push_root_frame(struct view *view, uint32_t text, target_id target)
+/* Add a frame that is no code. */
+static void push_mark(struct view *view, const char *text, target_id target)
 {
     push_frame(view, &(struct view_frame){
-                         .text = string_table_get(&view->texts, text),
+                         .text = text,
                          .module = module_text(view, &(struct frame){.kind = FRAME_MARK}, target),
                          .file = "",
                          .kind = FRAME_MARK,
                      });
+}
+
+static void push_root_frame(struct view *view, uint32_t text, target_id target)
+{
+    push_mark(view, string_table_get(&view->texts, text), target);
+}
+
+static void push_cut(struct view *view, target_id target)
+{
+    static const char text[] = "[frames left out]";
+
+    push_mark(view, text, target);
+    view->given += sizeof(text);
 }
 
 static void reverse_frames(struct view *view, size_t from)
@@ -391,12 +362,12 @@ size_t view_frames(struct view *view, view_stack_id id, const struct view_frame 
     for (size_t i = 0; i < roots; i++)
         view->given += size_of(&view->frames[i]);
     for (stack_id at = shown->stack; at;) {
-        const struct stack_node *node = view->options.fold_recursion
-                                            ? intern_get(&view->folded, at)
-                                            : profile_get_stack(view->profile, at);
+        const struct stack_node *node = shown_stack_node(view->shown, at);
 
-        push_code_frame(view, profile_get_frame(view->profile, node->frame), root->target);
-        count_code_frame(view, node->frame);
+        if (node->frame == CUT_FRAME)
+            push_cut(view, root->target);
+        else
+            push_code_frame(view, node->frame, root->target);
         at = node->parent;
     }
     reverse_frames(view, roots);

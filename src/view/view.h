@@ -2,8 +2,8 @@
 /*
  * A view: how a sample looks in an output, as frames from root to leaf.
  *
- * A view adds root frames by the selected grouping, folds recursion if requested, and changes
- * nothing else. All writers that show stacks use a view, so they agree.
+ * A view adds root frames by the selected grouping, folds recursion and cuts deep stacks if
+ * requested, and changes nothing else. All writers that show stacks use a view, so they agree.
  *
  * Default root frames (--group-by name):
  *   an Erlang process:  "registered_name", else "label", else "initial:call/N"
@@ -19,10 +19,13 @@
 #include "view/root_frame.h"
 #include "profile/profile.h"
 
+enum { MAX_DEPTH_LEAST = 3 }; /* the root, the leaf, and a frame for those between */
+
 struct view_options {
     struct grouping grouping;
     bool fold_recursion; /* repeated frames of one function become one frame */
     bool one_node;       /* no frame for the node, unless it is grouped by */
+    uint32_t max_depth;  /* of stacks without root frames, MAX_DEPTH_LEAST or more; 0: no limit */
 };
 
 struct view;

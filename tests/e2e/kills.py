@@ -117,6 +117,14 @@ def orphans(before):
             for (kind, number), thing in new.items() if (kind, number) not in kept]
 
 
+def check_no_orphans(test, before):
+    """Check that orphans() has none at last: the kernel may take a moment to end a link."""
+    end = time.monotonic() + TIME_TO_END
+    while orphans(before) and time.monotonic() < end:
+        time.sleep(0.1)
+    test.assertEqual(orphans(before), [])
+
+
 # ---- processes ----
 
 

@@ -3,10 +3,8 @@
 go in each, while `-a --loop` and `agent` record: neither grows, and each segment can be read.
 BEAMFLAME_LONG_MINUTES is its length, 60 by default. A VM lives for 36 s, which stands for the hours
 between two releases of a service. build/long/vms_come_and_go.txt gets the figures."""
-import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -17,83 +15,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "e2e"))
 import beamflame  # noqa: E402
 import kills  # noqa: E402
 import nodes  # noqa: E402
-from footprint import EARLY, LATE, Footprint  # noqa: E402
+from recorder import Recorder  # noqa: E402
 
 MINUTES = float(os.environ.get("BEAMFLAME_LONG_MINUTES", "60"))
 RELEASES = (27, 25, 29)  # in turn
 LIFE = 36  # seconds; on a busy machine a VM is noticed after some
 AT_ONCE = 3
 FIGURES = nodes.BUILD / "long" / "vms_come_and_go.txt"
-WINDOW = 20  # descriptors of the probes of a window, which come and go
-
-
-class Recorder:
-    """A profiler that records all VMs in segments."""
-
-    def __init__(self, test, name, pattern, *arguments):
-        self.test, self.name, self.pattern = test, name, pattern
-        self.out = test.out / name
-        self.out.mkdir()
-        self.messages = test.out / f"{name}.said"
-        with open(self.messages, "w", encoding="utf-8") as said:
-            self.process = subprocess.Popen([beamflame.BINARY, *map(str, arguments)],
-                                            stdout=subprocess.DEVNULL, stderr=said, cwd=self.out)
-        test.addCleanup(self.process.wait)
-        test.addCleanup(self.process.kill)
-        self.footprint = Footprint(self.process.pid)
-        self.segments = self.samples = 0
-        self.seconds = 0.0
-        self.vms = set()  # pids in segments
-
-    def said(self):
-        return self.messages.read_text(encoding="utf-8")
-
-    def look(self):
-        """Note the footprint; read the segments that are complete, and remove them."""
-        self.test.assertIsNone(self.process.poll(), f"{self.name} ended: {self.said()}")
-        self.footprint.note()
-        self.read_segments()
-
-    def read_segments(self):
-        stats = self.test.out / "stats.json"
-        for path in sorted(self.out.glob(self.pattern)):
-            done = beamflame.run("report", path, "-q", "--stats", stats)
-            self.test.assertIn(done.returncode, (beamflame.DONE, beamflame.NO_SAMPLES),
-                               f"{path}: {done.stderr}")
-            read = json.loads(stats.read_text(encoding="utf-8"))
-            self.test.assertFalse(read["cut"], path)
-            self.segments += 1
-            self.samples += read["samples"]
-            self.seconds += read["duration_ms"] / 1000
-            self.vms |= {target["pid"] for target in read["targets"]}
-            path.unlink()
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.test.assertEqual(self.process.wait(timeout=60), beamflame.DONE, self.said())
-        self.read_segments()
-
-    def check(self, vms):
-        """All but the VMs of the first and the last seconds were seen, the segments adjoin, and the
-        recorder is flat."""
-        self.test.assertGreater(self.samples, 0, self.name)
-        self.test.assertGreaterEqual(len(vms & self.vms), 0.95 * len(vms) - 3, self.name)
-        self.test.assertGreater(self.seconds, 0.95 * MINUTES * 60 - 10, self.name)
-        self.footprint.check_memory(self.test)
-        # A VM's probes, parser and thread come and go with it.
-        for what in ("descriptors", "BPF maps", "BPF programs", "links of probes", "perf events",
-                     "mappings", "threads", "children"):
-            early, late = (self.footprint.between(what, shares) for shares in (EARLY, LATE))
-            self.test.assertLessEqual(sorted(late)[len(late) // 2],
-                                      sorted(early)[len(early) // 2] * 1.1 + 2,
-                                      f"{self.name}, {what}: {self.footprint.text()}")
-            self.test.assertLessEqual(max(late), max(early) * 1.1 + WINDOW,
-                                      f"{self.name}, {what}: {self.footprint.text()}")
-
-    def text(self):
-        return (f"{self.name}: {self.segments} segments, {self.seconds:.0f} s together, "
-                f"{self.samples} samples, {len(self.vms & self.test.pids)} of the VMs\n"
-                f"{self.footprint.text()}")
 
 
 class VmsComeAndGo(unittest.TestCase):
@@ -151,14 +79,11 @@ class VmsComeAndGo(unittest.TestCase):
             recorder.end()
         self.write_figures(recorders)
         for recorder in recorders:
-            recorder.check(self.pids)
+            recorder.check(self.pids, MINUTES * 60)
         self.check_nothing_left(before)
 
     def check_nothing_left(self, before):
-        end = time.monotonic() + 15
-        while kills.orphans(before) and time.monotonic() < end:
-            time.sleep(0.1)
-        self.assertEqual(kills.orphans(before), [])
+        kills.check_no_orphans(self, before)
         for node in self.running:
             self.assertEqual(kills.changed_code(node.pid), [])
 

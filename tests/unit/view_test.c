@@ -307,6 +307,52 @@ static void test_folded_recursion_is_one_frame(void **state)
     profile_free(p);
 }
 
+/* Of a stack that is too deep, the middle is cut out; what stays is from the root and the leaf.
+ * Stacks that differ only there look the same, and get one id. Recursion is folded first. */
+static void test_middle_of_a_deep_stack_is_cut_out(void **state)
+{
+    const struct view_options by_depth = {.grouping = {{GROUP_NONE}}, .max_depth = 5};
+    struct small_profile small;
+    struct profile *p;
+    struct view *view;
+    struct sample deep, deeper, fits;
+    frame_id frames[8];
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    for (int i = 0; i < 8; i++) {
+        char name[] = "m:a/0";
+
+        name[2] = (char)('a' + i);
+        frames[i] = small_frame(p, name, "", FRAME_ERLANG, (uint64_t)i + 1);
+    }
+    deep = deeper = fits = small.samples[0];
+    deep.stack = deeper.stack = fits.stack = 0;
+    for (int i = 0; i < 8; i++) {
+        deep.stack = profile_stack(p, deep.stack, frames[i]);
+        deeper.stack = profile_stack(p, deeper.stack, frames[i]);
+        if (i == 4)
+            fits.stack = deep.stack;
+        if (i == 3)
+            deeper.stack = profile_stack(p, deeper.stack, frames[7]);
+    }
+    view = view_new(p, &by_depth);
+    assert_string_equal(shown(view, &deep), "m:a/0;m:b/0;[frames left out];m:g/0;m:h/0");
+    assert_string_equal(shown(view, &fits), "m:a/0;m:b/0;m:c/0;m:d/0;m:e/0");
+    assert_int_equal(view_of_sample(view, &deep), view_of_sample(view, &deeper));
+    assert_int_not_equal(view_of_sample(view, &deep), view_of_sample(view, &fits));
+    view_free(view);
+
+    for (int i = 0; i < 100; i++)
+        fits.stack = profile_stack(p, fits.stack, frames[4]);
+    view = view_new(p, &(struct view_options){
+                           .grouping = {{GROUP_NONE}}, .fold_recursion = true, .max_depth = 5});
+    assert_string_equal(shown(view, &fits), "m:a/0;m:b/0;m:c/0;m:d/0;m:e/0");
+    view_free(view);
+    profile_free(p);
+}
+
 /* Modules have names as in perf: no spaces, no " (deleted)", a map for Erlang code. */
 static void test_modules_are_named_as_in_perf(void **state)
 {
@@ -382,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_each_kind_of_scheduler_has_its_root_frame),
         cmocka_unit_test(test_samples_that_look_equal_have_one_id),
         cmocka_unit_test(test_folded_recursion_is_one_frame),
+        cmocka_unit_test(test_middle_of_a_deep_stack_is_cut_out),
         cmocka_unit_test(test_modules_are_named_as_in_perf),
         cmocka_unit_test(test_stack_begins_with_its_target_if_there_are_two),
         cmocka_unit_test(test_targets_of_one_name_have_their_pid),
