@@ -244,8 +244,8 @@ const struct command_option view_option_list[] = {
     {"fold-recursion", 0, NULL, "Show a run of frames of one function as one frame.",
      option_set_true, NULL, offsetof(struct output_options, settings.view.fold_recursion)},
     {"max-depth", 0, "FRAMES",
-     "Show at most this many frames of a stack: the middle of deeper ones is cut out. Pages and "
-     "recordings keep whole stacks.",
+     "Show at most this many frames of a stack: the middle of deeper ones is cut out. Pages, JSON "
+     "and recordings keep whole stacks.",
      set_max_depth, NULL},
     {"idle", 0, NULL,
      "Also show idle processes, which wait for any message in their main loop, in graphs and "

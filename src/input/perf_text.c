@@ -6,6 +6,7 @@
 
 #include "input/perf_internal.h"
 #include "profile/events.h"
+#include "profile/threads.h"
 #include "recording/recording_internal.h"
 #include "util/alloc.h"
 #include "util/encode.h"
@@ -136,6 +137,37 @@ static int take_event(struct perf_text *perf, const struct perf_event_line *line
 
 /* ---- who ran ---- */
 
+/* A thread whose name is that of a scheduler is one. */
+static void set_scheduler(struct thread_entry *thread, const char *name)
+{
+    static const uint8_t kinds[THREAD_TYPES] = {
+        [THREAD_SCHEDULER] = SCHEDULER_NORMAL,
+        [THREAD_DIRTY_CPU] = SCHEDULER_DIRTY_CPU,
+        [THREAD_DIRTY_IO] = SCHEDULER_DIRTY_IO,
+    };
+    uint32_t number;
+    uint8_t kind = kinds[thread_type_of(name, &number)];
+
+    if (kind == SCHEDULER_NONE || number > UINT16_MAX)
+        return;
+    thread->scheduler_kind = kind;
+    thread->scheduler_number = (uint16_t)number;
+}
+
+static string_id thread_name(struct perf_text *perf, struct span comm)
+{
+    struct buffer name = {0};
+    string_id id;
+
+    if (perf->header.own)
+        encode_undo_escapes(&name, comm.at, comm.size);
+    else
+        buffer_put(&name, comm.at, comm.size);
+    id = profile_string(perf->import.profile, name.data, name.size);
+    buffer_free(&name);
+    return id;
+}
+
 static thread_id take_thread(struct perf_text *perf, const struct perf_event_line *line)
 {
     struct profile *profile = perf->import.profile;
@@ -144,7 +176,8 @@ static thread_id take_thread(struct perf_text *perf, const struct perf_event_lin
 
     if (id)
         return id;
-    thread.name = profile_string(profile, line->comm.at, line->comm.size);
+    thread.name = thread_name(perf, line->comm);
+    set_scheduler(&thread, profile_text(profile, thread.name));
     if (line->pid)
         thread.target = profile_target(profile, &(struct target_entry){.pid = line->pid});
     id = profile_thread(profile, &thread);

@@ -90,6 +90,19 @@ static void put_call(const struct callgrind *callgrind, const struct call *call,
     fprintf(callgrind->file, "%" PRIu32 " %" PRIu64 "\n", call->line, cost->cost);
 }
 
+/* Set the file of the lines that follow, if it is another one than that of the lines before. A line
+ * can be of a file that is included in the function's. */
+static void put_file(const struct callgrind *callgrind, const struct call *call,
+                     const char **current)
+{
+    const char *file = call_file(&callgrind->graph, call);
+
+    if (!file[0] || file == *current)
+        return;
+    put_named(callgrind->file, "fi", file);
+    *current = file;
+}
+
 /* By function; its own costs (callee 0) come before its calls. */
 static int compare_calls(const void *a, const void *b, void *graph)
 {
@@ -100,6 +113,8 @@ static int compare_calls(const void *a, const void *b, void *graph)
         return x->caller < y->caller ? -1 : 1;
     if (x->callee != y->callee)
         return x->callee < y->callee ? -1 : 1;
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
     return (x->line > y->line) - (x->line < y->line);
 }
 
@@ -107,6 +122,7 @@ static void put_calls(struct callgrind *callgrind)
 {
     uint32_t count = callgrind->graph.calls.count, caller = 0;
     uint32_t *order = xreallocarray(NULL, count + 1, sizeof(*order));
+    const char *file = "";
 
     for (uint32_t i = 0; i < count; i++)
         order[i] = i + 1;
@@ -114,9 +130,12 @@ static void put_calls(struct callgrind *callgrind)
     for (uint32_t i = 0; i < count; i++) {
         const struct call *call = call_get(&callgrind->graph, order[i]);
 
-        if (call->caller != caller)
+        if (call->caller != caller) {
             put_function(callgrind, call->caller);
+            file = call_function_get(&callgrind->graph, call->caller)->file;
+        }
         caller = call->caller;
+        put_file(callgrind, call, &file);
         put_call(callgrind, call, &callgrind->graph.call_costs[order[i]]);
     }
     free(order);

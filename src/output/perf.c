@@ -3,7 +3,7 @@
  * The text of `perf script`, in the one form that stackcollapse-perf.pl, inferno, FlameScope,
  * speedscope and Firefox Profiler all read alike:
  *
- *      beam.smp PID/TID [CPU] SECONDS.MICROS:     WEIGHT EVENT:
+ *      THREAD PID/TID [CPU] SECONDS.MICROS:     WEIGHT EVENT:
  *      <tab>ADDRESS SYMBOL (MODULE)           leaf first
  *      <empty line>
  *
@@ -11,6 +11,7 @@
  */
 #include "output/formats.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,9 +104,9 @@ static void flame_prof_line(struct flame_prof *flame_prof, FILE *file, const str
     fputc('\n', file);
 }
 
-/* The name of all threads. The real names differ by scheduler ("erts_sched_1"), which would split
- * the graph. Root frames say who ran. */
-#define COMM "beam.smp"
+/* Stands for a name that readers would not take for one: it has no letter first, or one character.
+ */
+#define NO_THREAD "beam.smp"
 
 /* Bytes of rendered stacks that are kept for the next sample of the same stack. */
 #define CACHE_MAX (64u << 20)
@@ -122,6 +123,7 @@ struct perf {
     struct weight weight;
     struct buffer event;     /* its name, ended by NUL */
     struct buffer text;      /* of rendered stacks */
+    struct buffer name;      /* of a thread */
     struct rendered *stacks; /* by view_stack_id */
     size_t stack_count;
     uint32_t generation;
@@ -157,6 +159,12 @@ static bool must_escape(const char *text, size_t at)
 static bool must_escape_in_event(const char *text, size_t at)
 {
     return text[at] == ' ';
+}
+
+/* Readers end a name at a blank, and show it as a frame. */
+static bool must_escape_in_name(const char *text, size_t at)
+{
+    return (unsigned char)text[at] <= ' ' || must_escape(text, at);
 }
 
 static void write_comment(FILE *file, const char *key, const char *text)
@@ -305,6 +313,29 @@ static const struct rendered *rendered_stack(struct perf *perf, view_stack_id id
     return render_stack(perf, id);
 }
 
+/* Write the name of a thread. Schedulers have those of OTP 26 and later, in recordings of all
+ * releases: FlameScope takes no digits at the begin of a name ("1_scheduler"). */
+static void write_thread_name(struct perf *perf, const struct thread_entry *thread)
+{
+    static const char *const schedulers[] = {
+        [SCHEDULER_NORMAL] = "erts_sched",
+        [SCHEDULER_DIRTY_CPU] = "erts_dcpus",
+        [SCHEDULER_DIRTY_IO] = "erts_dios",
+    };
+    const char *name = thread ? profile_text(perf->source.profile, thread->name) : "";
+
+    if (thread && thread->scheduler_kind != SCHEDULER_NONE) {
+        fprintf(perf->file, "%s_%u", schedulers[thread->scheduler_kind], thread->scheduler_number);
+        return;
+    }
+    perf->name.size = 0;
+    if (isalpha((unsigned char)name[0]) && name[1])
+        encode_escapes(&perf->name, name, strlen(name), must_escape_in_name);
+    else
+        buffer_text(&perf->name, NO_THREAD);
+    fwrite(perf->name.data, 1, perf->name.size, perf->file);
+}
+
 static void write_event_line(struct perf *perf, const struct sample *sample, uint64_t micros)
 {
     uint64_t weight = sample_weight(&perf->weight, sample);
@@ -313,7 +344,8 @@ static void write_event_line(struct perf *perf, const struct sample *sample, uin
         sample->thread ? profile_get_thread(profile, sample->thread) : NULL;
     uint32_t pid = thread && thread->target ? profile_get_target(profile, thread->target)->pid : 0;
 
-    fprintf(perf->file, COMM " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
+    write_thread_name(perf, thread);
+    fprintf(perf->file, " %u/%u [%03u] %" PRIu64 ".%06u: %10" PRIu64 " %s:\n", pid,
             thread ? thread->tid : 0, sample->cpu, micros / 1000000, (unsigned)(micros % 1000000),
             weight, perf->event.data);
     perf->weights += weight;
@@ -401,6 +433,7 @@ static int perf_finish(void *state, const struct recording_totals *totals, struc
     flame_prof_free(perf->flame_prof);
     free(perf->stacks);
     buffer_free(&perf->text);
+    buffer_free(&perf->name);
     buffer_free(&perf->event);
     free(perf);
     return 0;

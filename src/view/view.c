@@ -281,7 +281,7 @@ static void push_root_frame(struct view *view, uint32_t text, target_id target)
 
 static void push_cut(struct view *view, target_id target)
 {
-    static const char text[] = "[frames left out]";
+    static const char text[] = "[frames truncated]";
 
     push_mark(view, text, target);
     view->given += sizeof(text);

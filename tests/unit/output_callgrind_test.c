@@ -52,11 +52,44 @@ static void test_recursive_call_costs_its_value_once(void **state)
                        "cob=Erlang\ncfl=a.erl\ncfn=a:f/1\ncalls=4 0\n10 40000000\n");
 }
 
+/* A function is one function whether the file of a frame is known or not. A line of an included
+ * file names that file. */
+static void test_function_is_one_with_and_without_a_file(void **state)
+{
+    struct small_profile small;
+    struct profile *p;
+    stack_id without, within, included;
+
+    (void)state;
+    small_profile_make(&small);
+    p = small.profile;
+    without = profile_stack(p, 0, small_frame(p, "a:f/1", "", FRAME_ERLANG, 1));
+    within = small_call(p, 0, "a:f/1", 10);
+    included =
+        profile_stack(p, 0,
+                      profile_frame(p, &(struct frame){.symbol = profile_string_z(p, "a:f/1"),
+                                                       .file = profile_string_z(p, "a.hrl"),
+                                                       .line = 3,
+                                                       .kind = FRAME_ERLANG}));
+    for (int i = 0; i < SMALL_SAMPLES; i++) {
+        small.samples[i].stack = i == 0 ? without : i == 1 ? included : within;
+        small.samples[i].process = small.samples[0].process;
+        small.samples[i].activity = 0;
+    }
+    assert_output(&small, &callgrind_format,
+                  HEAD "summary: 40000000\n"
+                       "\nob=Erlang\nfl=???\nfn=cart\n"
+                       "cob=Erlang\ncfl=a.hrl\ncfn=a:f/1\ncalls=4 0\n0 40000000\n"
+                       "\nob=Erlang\nfl=a.hrl\nfn=a:f/1\n0 10000000\n3 10000000\n"
+                       "fi=a.erl\n10 20000000\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_have_self_and_inclusive_costs),
         cmocka_unit_test(test_recursive_call_costs_its_value_once),
+        cmocka_unit_test(test_function_is_one_with_and_without_a_file),
     };
 
     return cmocka_run_group_tests_name("output_callgrind", tests, NULL, NULL);

@@ -22,22 +22,22 @@ static void test_perf_file_is_exact(void **state)
     (void)state;
     small_profile_make(&small);
     assert_output(&small, &perf_format,
-                  HEADER "beam.smp 100/102 [003] 2.000001:          1 cpu-clock:\n"
+                  HEADER "erts_sched_1 100/102 [003] 2.000001:          1 cpu-clock:\n"
                          "\t    7f20aabbccdd erlang:%2B/2 (/tmp/perf-100.map)\n"
                          "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
                          "\t               0 cart (/tmp/perf-100.map)\n"
                          "\n"
-                         "beam.smp 100/102 [003] 2.010000:          1 cpu-clock:\n"
+                         "erts_sched_1 100/102 [003] 2.010000:          1 cpu-clock:\n"
                          "\tffffffff81000000 do_syscall_64 ([kernel.kallsyms])\n"
                          "\t            1000 memcpy (/opt/my%20lib/libc.so.6)\n"
                          "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
                          "\t               0 cart (/tmp/perf-100.map)\n"
                          "\n"
-                         "beam.smp 100/102 [000] 2.020000:          1 cpu-clock:\n"
+                         "erts_sched_1 100/102 [000] 2.020000:          1 cpu-clock:\n"
                          "\t            2000 spin (/usr/bin/beam.smp)\n"
                          "\t               0 [scheduler] busy-wait (/tmp/perf-100.map)\n"
                          "\n"
-                         "beam.smp 100/102 [003] 3.000001:          1 cpu-clock:\n"
+                         "erts_sched_1 100/102 [003] 3.000001:          1 cpu-clock:\n"
                          "\t    7f20aabbccdd erlang:%2B/2 (/tmp/perf-100.map)\n"
                          "\t    7f20aabb0000 proc_lib:init_p/5 (/tmp/perf-100.map)\n"
                          "\t               0 cart (/tmp/perf-100.map)\n"
@@ -101,6 +101,42 @@ static void test_weight_is_the_rounded_number_of_periods(void **state)
     free(text);
 }
 
+/* A thread has the name that the VM gives it, without characters that importers misread. */
+static void test_threads_have_their_names(void **state)
+{
+    static const struct {
+        const char *name, *line;
+        uint16_t kind, number;
+    } cases[] = {
+        {"3_dirty_cpu", "\nerts_dcpus_3 100/7 [", SCHEDULER_DIRTY_CPU, 3},
+        {"erts_dios_12", "\nerts_dios_12 100/7 [", SCHEDULER_DIRTY_IO, 12},
+        {"erts_poll_0", "\nerts_poll_0 100/7 [", SCHEDULER_NONE, 0},
+        {"a (b);c 1/2", "\na%20%28b)%3Bc%201/2 100/7 [", SCHEDULER_NONE, 0},
+        {"0_poller", "\nbeam.smp 100/7 [", SCHEDULER_NONE, 0},
+        {"", "\nbeam.smp 100/7 [", SCHEDULER_NONE, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct small_profile small;
+        struct thread_entry thread;
+        char *text;
+
+        small_profile_make(&small);
+        thread = *profile_get_thread(small.profile, small.samples[0].thread);
+        thread.tid = 7;
+        thread.name = profile_string_z(small.profile, cases[i].name);
+        thread.scheduler_kind = cases[i].kind;
+        thread.scheduler_number = cases[i].number;
+        small.samples[0].thread = profile_thread(small.profile, &thread);
+        text =
+            small_output(&small, &perf_format, &(struct view_options){.grouping = {{GROUP_NAME}}});
+        if (!strstr(text, cases[i].line))
+            fail_msg("no \"%s\" in: %s", cases[i].line, text);
+        free(text);
+    }
+}
+
 /* A sample without frames still has one line; importers would drop it otherwise. */
 static void test_sample_without_frames_has_one_line(void **state)
 {
@@ -120,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_perf_file_is_exact),
         cmocka_unit_test(test_characters_that_importers_misread_are_escaped),
+        cmocka_unit_test(test_threads_have_their_names),
         cmocka_unit_test(test_weight_is_the_rounded_number_of_periods),
         cmocka_unit_test(test_sample_without_frames_has_one_line),
     };

@@ -338,7 +338,7 @@ static void test_middle_of_a_deep_stack_is_cut_out(void **state)
             deeper.stack = profile_stack(p, deeper.stack, frames[7]);
     }
     view = view_new(p, &by_depth);
-    assert_string_equal(shown(view, &deep), "m:a/0;m:b/0;[frames left out];m:g/0;m:h/0");
+    assert_string_equal(shown(view, &deep), "m:a/0;m:b/0;[frames truncated];m:g/0;m:h/0");
     assert_string_equal(shown(view, &fits), "m:a/0;m:b/0;m:c/0;m:d/0;m:e/0");
     assert_int_equal(view_of_sample(view, &deep), view_of_sample(view, &deeper));
     assert_int_not_equal(view_of_sample(view, &deep), view_of_sample(view, &fits));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/text/call_graph.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "util/alloc.h"
@@ -8,13 +9,16 @@
 void call_graph_init(struct call_graph *graph, bool by_place)
 {
     *graph = (struct call_graph){.by_place = by_place};
-    intern_init(&graph->functions, sizeof(struct call_function), sizeof(struct call_function));
+    intern_init(&graph->functions, sizeof(struct call_function),
+                offsetof(struct call_function, file));
+    intern_init(&graph->files, sizeof(const char *), sizeof(const char *));
     intern_init(&graph->calls, sizeof(struct call), sizeof(struct call));
 }
 
 void call_graph_free(struct call_graph *graph)
 {
     intern_free(&graph->functions);
+    intern_free(&graph->files);
     intern_free(&graph->calls);
     free(graph->function_costs);
     free(graph->call_costs);
@@ -25,10 +29,21 @@ static uint32_t function_of(struct call_graph *graph, const struct view_frame *f
 {
     static const char erlang[] = "Erlang";
     bool is_in_file = frame->kind == FRAME_NATIVE || frame->kind == FRAME_KERNEL;
-    const struct call_function function = {frame->text, graph->by_place ? frame->file : "",
-                                           is_in_file ? frame->module : erlang};
+    const struct call_function key = {.name = frame->text,
+                                      .object = is_in_file ? frame->module : erlang,
+                                      .file = graph->by_place ? frame->file : ""};
+    uint32_t id = intern_add(&graph->functions, &key);
+    struct call_function *function =
+        (struct call_function *)(uintptr_t)call_function_get(graph, id);
 
-    return intern_add(&graph->functions, &function);
+    if (!function->file[0])
+        function->file = key.file;
+    return id;
+}
+
+static uint32_t file_of(struct call_graph *graph, const struct view_frame *frame)
+{
+    return graph->by_place && frame->file[0] ? intern_add(&graph->files, &frame->file) : 0;
 }
 
 /* The cost that a stack adds to each function and call in it. */
@@ -82,6 +97,7 @@ void call_graph_add(struct call_graph *graph, struct view *view, view_stack_id s
             .caller = caller,
             .line = graph->by_place ? frames[i].line : 0,
             .callee = i + 1 < count ? function_of(graph, &frames[i + 1]) : 0,
+            .file = file_of(graph, &frames[i]),
         };
 
         add_call(graph, &call, &share);

@@ -16,12 +16,15 @@
 
 /* Texts are borrowed. Equal texts must be the same pointer, as the texts of one view are. */
 struct call_function {
-    const char *name, *file, *object; /* `object`: the file with the machine code, or "Erlang" */
+    const char *name, *object; /* `object`: the file with the machine code, or "Erlang" */
+    const char *file;          /* the first source file that is known of it, or "" */
 };
 
-/* `line` of `caller` calls `callee`. `callee` 0: there is no call, the cost is the caller's own. */
+/* `line` of `file` in `caller` calls `callee`. `callee` 0: there is no call, the cost is the
+ * caller's own. */
 struct call {
     uint32_t caller, line, callee;
+    uint32_t file; /* in `files`; 0: not known */
 };
 
 struct call_cost {
@@ -30,8 +33,9 @@ struct call_cost {
 };
 
 struct call_graph {
-    bool by_place; /* functions differ also by file, and calls by line; else both are ignored */
+    bool by_place; /* calls differ also by file and line; else both are ignored */
     struct intern functions, calls;
+    struct intern files;                           /* const char * */
     struct call_cost *function_costs, *call_costs; /* by id; a function's with all callees */
     size_t function_room, call_room;
     uint64_t total; /* cost of all stacks */
@@ -50,6 +54,12 @@ static inline const struct call_function *call_function_get(const struct call_gr
                                                             uint32_t id)
 {
     return intern_get(&graph->functions, id);
+}
+
+/* Return the file of a line, or "". */
+static inline const char *call_file(const struct call_graph *graph, const struct call *call)
+{
+    return call->file ? *(const char *const *)intern_get(&graph->files, call->file) : "";
 }
 
 static inline const struct call *call_get(const struct call_graph *graph, uint32_t id)
