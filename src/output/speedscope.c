@@ -3,6 +3,9 @@
  * speedscope's own format (https://www.speedscope.app/file-format-schema.json): a profile for each
  * thread, and for each process if processes are selected. Samples are in order of time; neighbours
  * with the same stack are merged.
+ *
+ * With events cpu and wall the axis is the time that passed: a sample stands for the time that ends
+ * with it, and an empty stack for the time without samples.
  */
 #include "output/formats.h"
 
@@ -12,13 +15,14 @@
 #include "output/json/json.h"
 #include "output/summary/summary_text.h"
 #include "output/weight.h"
+#include "profile/events.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/intern.h"
 #include "util/number.h"
 
 struct sample_run {
-    view_stack_id stack;
+    view_stack_id stack; /* 0: no sample in this time */
     uint64_t weight;
 };
 
@@ -28,7 +32,7 @@ struct track {
     process_id process; /* 0: the track is of a thread */
     struct sample_run *runs;
     size_t count, room;
-    uint64_t total;
+    uint64_t begin, total; /* ns, CLOCK_MONOTONIC, if the axis is time; sum of the weights */
 };
 
 /* Numbers of tracks, from 1, by thread id or process id. */
@@ -47,6 +51,8 @@ struct speedscope {
     struct output_source source;
     struct weight weight;
     bool of_processes;
+    bool is_timed;  /* the axis is the time that passed */
+    uint64_t begin; /* the earliest of all tracks */
     struct track *tracks;
     size_t count;
     struct track_index by_thread, by_process;
@@ -60,6 +66,16 @@ struct speedscope_process_key {
     target_id target;
 };
 
+/* True if the weight of a sample of one thread or process is the time that it stands for. */
+static bool is_time_that_passed(const struct output_source *source, const struct weight *weight)
+{
+    const struct profile *profile = source->profile;
+    const char *event = profile_text(profile, profile_get_event(profile, source->event)->name);
+
+    return (!strcmp(event, EVENT_CPU) || !strcmp(event, EVENT_WALL)) && weight->unit == UNIT_NS &&
+           !weight->is_metric && !weight->is_one;
+}
+
 static void *speedscope_begin(FILE *file, const struct output_source *source, struct error *error)
 {
     struct speedscope *speedscope = xcalloc(1, sizeof(*speedscope));
@@ -69,6 +85,8 @@ static void *speedscope_begin(FILE *file, const struct output_source *source, st
     speedscope->file = file;
     speedscope->source = *source;
     speedscope->weight = weight_with_unit(source, source->event);
+    speedscope->is_timed = is_time_that_passed(source, &speedscope->weight);
+    speedscope->begin = UINT64_MAX;
     speedscope->of_processes =
         selection && (selection->processes.count || selection->children_of.count ||
                       selection->descendants_of.count);
@@ -122,6 +140,32 @@ static void add_run(struct track *track, view_stack_id stack, uint64_t weight)
     track->runs[track->count++] = (struct sample_run){stack, weight};
 }
 
+/* Add the time without samples between the last sample of the track and one of this weight. Weights
+ * are scaled, so samples can overlap. Then they push later ones along the axis. */
+static void add_gap(struct speedscope *speedscope, struct track *track, uint64_t time,
+                    uint64_t weight)
+{
+    uint64_t begin = time > weight ? time - weight : 0,
+             end = saturating_sum(track->begin, track->total);
+
+    if (!track->count)
+        track->begin = begin;
+    else if (begin > end)
+        add_run(track, 0, begin - end);
+    if (begin < speedscope->begin)
+        speedscope->begin = begin;
+}
+
+static void add_to_track(struct speedscope *speedscope, uint32_t number, view_stack_id stack,
+                         const struct sample *sample, uint64_t weight)
+{
+    struct track *track = &speedscope->tracks[number - 1];
+
+    if (speedscope->is_timed && (track->thread || track->process))
+        add_gap(speedscope, track, sample->time, weight);
+    add_run(track, stack, weight);
+}
+
 static int speedscope_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct speedscope *speedscope = state;
@@ -135,13 +179,13 @@ static int speedscope_sample(void *state, const struct sample *sample, struct er
     track = index_at(&speedscope->by_thread, sample->thread);
     if (!*track)
         *track = new_track(speedscope, sample->thread, 0);
-    add_run(&speedscope->tracks[*track - 1], stack, weight);
+    add_to_track(speedscope, *track, stack, sample, weight);
     if (!speedscope->of_processes || !sample->process)
         return 0;
     track = index_at(&speedscope->by_process, sample->process);
     if (!*track)
         *track = track_of_process(speedscope, sample->process);
-    add_run(&speedscope->tracks[*track - 1], stack, weight);
+    add_to_track(speedscope, *track, stack, sample, weight);
     return 0;
 }
 
@@ -191,9 +235,14 @@ static const char *unit_of(const struct weight *weight)
 
 static void put_stack(struct json *json, struct speedscope *speedscope, view_stack_id stack)
 {
-    const struct view_frame *frames;
-    size_t count = view_frames(speedscope->source.view, stack, &frames);
+    static const struct view_frame no_stack = {.text = "[no stack]", .file = ""};
+    const struct view_frame *frames = NULL;
+    size_t count = stack ? view_frames(speedscope->source.view, stack, &frames) : 0;
 
+    if (stack && !count) {
+        frames = &no_stack;
+        count = 1;
+    }
     json_open(json, NULL, '[');
     for (size_t i = 0; i < count; i++) {
         const struct speedscope_frame frame = {frames[i].text, frames[i].file, frames[i].line};
@@ -203,19 +252,31 @@ static void put_stack(struct json *json, struct speedscope *speedscope, view_sta
     json_close(json, ']');
 }
 
+/* The time before the first sample of a track, so that all tracks begin at the same time. */
+static uint64_t time_before(const struct speedscope *speedscope, const struct track *track)
+{
+    return track->begin ? track->begin - speedscope->begin : 0;
+}
+
 static void put_track(struct json *json, struct speedscope *speedscope, const struct track *track)
 {
+    uint64_t before = time_before(speedscope, track);
+
     json_open_lines(json, NULL, '{');
     json_text(json, "type", "sampled");
     put_name(json, speedscope->source.profile, track);
     json_text(json, "unit", unit_of(&speedscope->weight));
     json_number(json, "startValue", 0);
-    json_number(json, "endValue", track->total);
+    json_number(json, "endValue", saturating_sum(before, track->total));
     json_open_lines(json, "samples", '[');
+    if (before)
+        put_stack(json, speedscope, 0);
     for (size_t i = 0; i < track->count; i++)
         put_stack(json, speedscope, track->runs[i].stack);
     json_close(json, ']');
     json_open(json, "weights", '[');
+    if (before)
+        json_number(json, NULL, before);
     for (size_t i = 0; i < track->count; i++)
         json_number(json, NULL, track->runs[i].weight);
     json_close(json, ']');

@@ -48,6 +48,7 @@ def speedscope_stacks(path):
     document, stacks = json.loads(done.stdout), Counter()
     for profile in document["profiles"]:
         stacks.update(evented_stacks(profile, document["shared"]["frames"]))
+    del stacks[()]  # time without samples
     return +stacks  # without stacks of no time
 
 

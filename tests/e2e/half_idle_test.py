@@ -12,6 +12,7 @@ import unittest
 import beamflame
 import nodes
 import otlp_test
+import output_sums
 import pprof_test
 
 HZ = 999
@@ -41,7 +42,7 @@ def ns_of_otlp(path):
 
 
 def ns_of_speedscope(path):
-    return sum(sum(profile["weights"]) for profile in json.loads(path.read_text("utf-8"))["profiles"])
+    return output_sums.speedscope(path, "cpu", "time")
 
 
 def times_of_json(path):

@@ -26,8 +26,10 @@ def json_lines(path, event, value):
 
 
 def speedscope(path, _event, _value):
+    """A stack without frames is a time without samples."""
     profiles = json.loads(path.read_text("utf-8"))["profiles"]
-    return sum(sum(profile["weights"]) for profile in profiles)
+    return sum(weight for profile in profiles
+               for stack, weight in zip(profile["samples"], profile["weights"]) if stack)
 
 
 def callgrind(path, _event, _value):

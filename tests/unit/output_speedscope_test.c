@@ -6,7 +6,8 @@
     "{\n\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"                     \
     "\"exporter\":\"beamflame 0.1.0\",\n\"name\":\"beamflame -p 100\",\n\"profiles\":[\n"
 
-/* Equal neighbours are merged; times are times, also if samples count. */
+/* Equal neighbours are merged. The axis is the time that passed: a sample stands for the time
+ * before it, and time without samples has an empty stack. */
 static void test_equal_neighbours_of_a_thread_are_merged(void **state)
 {
     struct small_profile small;
@@ -17,8 +18,9 @@ static void test_equal_neighbours_of_a_thread_are_merged(void **state)
     small.samples[2].thread = 0;
     assert_output(&small, &speedscope_format,
                   HEAD "{\n\"type\":\"sampled\",\n\"name\":\"scheduler 1\",\n"
-                       "\"unit\":\"nanoseconds\",\n\"startValue\":0,\n\"endValue\":30000000,\n"
-                       "\"samples\":[\n[0,1,2]\n],\n\"weights\":[30000000]\n},\n"
+                       "\"unit\":\"nanoseconds\",\n\"startValue\":0,\n\"endValue\":1010000000,\n"
+                       "\"samples\":[\n[0,1,2],\n[],\n[0,1,2]\n],\n"
+                       "\"weights\":[20000000,980000000,10000000]\n},\n"
                        "{\n\"type\":\"sampled\",\n\"name\":\"on no scheduler\",\n"
                        "\"unit\":\"nanoseconds\",\n\"startValue\":0,\n\"endValue\":10000000,\n"
                        "\"samples\":[\n[3,4]\n],\n\"weights\":[10000000]\n}\n],\n"
@@ -47,10 +49,37 @@ static void test_renamed_process_has_one_profile(void **state)
     text = small_output_of(&small, &speedscope_format, &settings);
     assert_non_null(strstr(text, "\"name\":\"scheduler 1\""));
     assert_non_null(strstr(text, "\"name\":\"<0.85.0> cart\",\n\"unit\":\"nanoseconds\",\n"
-                                 "\"startValue\":0,\n\"endValue\":30000000,\n"
-                                 "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[0,1,2]\n],\n"
-                                 "\"weights\":[10000000,10000000,10000000]\n}\n],"));
+                                 "\"startValue\":0,\n\"endValue\":1010000000,\n"
+                                 "\"samples\":[\n[0,1,2],\n[0,1,3,4],\n[],\n[0,1,2]\n],\n"
+                                 "\"weights\":[10000000,10000000,980000000,10000000]\n}\n],"));
     assert_null(strstr(text, "busy-wait"));
+    free(text);
+}
+
+/* Tracks begin together: a later one has time without samples first. Samples whose scaled time
+ * exceeds the time between them follow each other; no time is lost. */
+static void test_tracks_begin_together(void **state)
+{
+    struct small_profile small;
+    struct thread_entry other;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    other = *profile_get_thread(small.profile, small.samples[0].thread);
+    other.scheduler_number = 2;
+    other.tid = 103;
+    small.samples[3].thread = profile_thread(small.profile, &other);
+    small.samples[1].values[0] = 15000000;
+    small.samples[3].stack = 0;
+    text = small_output(&small, &speedscope_format,
+                        &(struct view_options){.grouping = {{GROUP_NONE}}});
+    assert_non_null(strstr(text, "\"weights\":[10000000,15000000,10000000]"));
+    assert_non_null(strstr(text, "\"name\":\"scheduler 2\",\n\"unit\":\"nanoseconds\",\n"
+                                 "\"startValue\":0,\n\"endValue\":1010000000,\n"
+                                 "\"samples\":[\n[],\n[6]\n],\n"
+                                 "\"weights\":[1000000000,10000000]"));
+    assert_non_null(strstr(text, "{\"name\":\"[no stack]\"}\n]}"));
     free(text);
 }
 
@@ -74,6 +103,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_neighbours_of_a_thread_are_merged),
         cmocka_unit_test(test_renamed_process_has_one_profile),
+        cmocka_unit_test(test_tracks_begin_together),
         cmocka_unit_test(test_weight_that_is_not_time_has_no_unit),
     };
 
