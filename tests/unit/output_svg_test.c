@@ -144,6 +144,92 @@ static void test_deep_stack_is_cut(void **state)
     frame_tree_free(&tree);
 }
 
+/* Browsers round to bytes in another way. */
+static void assert_near(struct svg_colour colour, unsigned expected)
+{
+    unsigned long got = strtoul(colour.text + 1, NULL, 16);
+
+    for (int bits = 0; bits < 24; bits += 8)
+        assert_in_range((got >> bits & 255) + 1 - (expected >> bits & 255), 0, 2);
+}
+
+/* Frames have the kinds and colours of the page: these are what Chromium makes of those in
+ * web/view/theme.js. */
+static void test_frames_have_the_colours_of_the_page(void **state)
+{
+    static const struct {
+        enum frame_kind kind;
+        const char *text;
+        bool is_root;
+        enum svg_kind expected;
+    } cases[] = {
+        {FRAME_MARK, "cart", true, SVG_ROOT},
+        {FRAME_MARK, "[table session]", false, SVG_MARK},
+        {FRAME_ERLANG, "lists:map/2", true, SVG_ERLANG},
+        {FRAME_ERLANG, "Shop.Cart.add/2", false, SVG_ELIXIR},
+        {FRAME_ERLANG, "'Shop':add/2", false, SVG_ERLANG},
+        {FRAME_BIF, "ets:insert/2", false, SVG_BIF},
+        {FRAME_RUNTIME, "global::call_bif_shared", false, SVG_RUNTIME},
+        {FRAME_NATIVE, "do_minor.isra.0", false, SVG_COLLECTION},
+        {FRAME_NATIVE, "memmove", false, SVG_NATIVE},
+        {FRAME_KERNEL, "do_minor_fault", false, SVG_KERNEL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_int_equal(svg_kind_of(cases[i].kind, cases[i].text, cases[i].is_root),
+                         cases[i].expected);
+    /* A module's functions share a shade, and shades stay near the colour of the kind. */
+    assert_string_equal(svg_frame_colour(SVG_ERLANG, SVG_NO_CHANGE, "lists:map/2").text,
+                        svg_frame_colour(SVG_ERLANG, SVG_NO_CHANGE, "lists:foldl/3").text);
+    assert_string_equal(svg_frame_colour(SVG_ELIXIR, SVG_NO_CHANGE, "Shop.Cart.add/2").text,
+                        svg_frame_colour(SVG_ELIXIR, SVG_NO_CHANGE, "Shop.Cart.init/1").text);
+    assert_near(svg_kind_colour(SVG_ROOT), 0xe2e9f1);
+    assert_near(svg_kind_colour(SVG_ERLANG), 0xf2ab6d);
+    assert_near(svg_kind_colour(SVG_NATIVE), 0x75b7f7);
+    assert_near(svg_kind_colour(SVG_ELIXIR), 0xb989c0);
+    assert_near(svg_kind_colour(SVG_COLLECTION), 0xe25c4d);
+    assert_near(svg_change_colour(SVG_RELEASE), 0x4c9deb);
+}
+
+/* A label that does not fit loses its module first. */
+static void test_labels_lose_their_module_first(void **state)
+{
+    static const char *const cases[][2] = {
+        {"lists:map/2", "map/2"},
+        {"'my mod':f/1", "f/1"},
+        {"global::call_bif_shared", "call_bif_shared"},
+        {"Shop.Cart.add/2", "add/2"},
+        {"do_minor.isra.0", "do_minor.isra.0"},
+        {"libc.so.6+0x10", "libc.so.6+0x10"},
+        {"lists:", "lists:"},
+        {"Shop.", "Shop."},
+        {":x", ":x"},
+        {"", ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(svg_without_module(cases[i][0]), cases[i][1]);
+}
+
+/* The legend has the kinds that are drawn. */
+static void test_legend_has_the_kinds_that_are_drawn(void **state)
+{
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    text = small_output(&small, &svg_format, &by_name);
+    assert_non_null(strstr(text, ">who ran</text>"));
+    assert_non_null(strstr(text, ">Erlang</text>"));
+    assert_non_null(strstr(text, ">kernel</text>"));
+    assert_null(strstr(text, ">Elixir</text>"));
+    assert_null(strstr(text, ">garbage collection</text>"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -153,6 +239,9 @@ int main(void)
         cmocka_unit_test(test_labels_fit_into_their_frames),
         cmocka_unit_test(test_children_lie_inside_their_parent),
         cmocka_unit_test(test_deep_stack_is_cut),
+        cmocka_unit_test(test_frames_have_the_colours_of_the_page),
+        cmocka_unit_test(test_labels_lose_their_module_first),
+        cmocka_unit_test(test_legend_has_the_kinds_that_are_drawn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,13 @@ struct svg {
     struct counts counts;
 };
 
+/* How the nodes of a tree look, by node. */
+struct looks {
+    enum svg_kind *kinds;
+    enum svg_change *changes; /* NULL: changes are not shown */
+    bool seen[SVG_KINDS];     /* kinds of the frames that are drawn */
+};
+
 static void *svg_begin(FILE *file, const struct output_source *source, struct error *error)
 {
     struct svg *svg = xcalloc(1, sizeof(*svg));
@@ -101,17 +108,19 @@ static double write_key(FILE *file, double x, struct svg_colour colour, const ch
 }
 
 /* Colours stand for kinds of code, or for growth and release if changes are shown. */
-static void write_legend(FILE *file, bool changes)
+static void write_legend(FILE *file, const struct looks *looks)
 {
     double x = MARGIN;
 
-    if (changes) {
+    if (looks->changes) {
         x = write_key(file, x, svg_change_colour(SVG_GROWTH), "growth");
         write_key(file, x, svg_change_colour(SVG_RELEASE), "release");
         return;
     }
-    for (int kind = FRAME_ERLANG; kind <= FRAME_MARK; kind++)
-        x = write_key(file, x, svg_kind_colour(kind), svg_kind_name(kind));
+    for (int kind = 0; kind < SVG_KINDS; kind++)
+        if (looks->seen[kind])
+            x = write_key(file, x, svg_kind_colour((enum svg_kind)kind),
+                          svg_kind_name((enum svg_kind)kind));
 }
 
 static void cpu_note(const struct svg *svg, const struct frame_tree *tree,
@@ -152,7 +161,7 @@ static void event_note(const struct svg *svg, const struct frame_tree *tree, str
 }
 
 static void write_head(const struct svg *svg, const struct frame_tree *tree,
-                       const struct recording_totals *totals)
+                       const struct looks *looks, const struct recording_totals *totals)
 {
     const struct recording_header *header = svg->source.header;
     uint32_t targets = profile_counts(svg->source.profile).targets;
@@ -176,20 +185,24 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     put_z(svg->file, title.data);
     fputs("</text>\n", svg->file);
     buffer_free(&title);
-    write_legend(svg->file, svg->weight.is_change);
+    write_legend(svg->file, looks);
 }
 
-/* Write as much of the text as fits, with ".." if it is cut. */
+/* Write as much of the text as fits: without its module, and with ".." if that is still too long.
+ */
 static void write_label(FILE *file, const char *text, double x, double y, double width)
 {
     double room = (width - 2 * TEXT_INSET) / CELL_WIDTH;
-    size_t cells = room > 0 ? (size_t)room : 0, size = strlen(text);
+    size_t cells = room > 0 ? (size_t)room : 0, size;
     bool whole = utf8_cells(text) <= cells;
 
+    if (!whole) {
+        text = svg_without_module(text);
+        whole = utf8_cells(text) <= cells;
+    }
     if (!whole && cells < 3)
         return;
-    if (!whole)
-        size = utf8_fit(text, cells - 2);
+    size = whole ? strlen(text) : utf8_fit(text, cells - 2);
     fprintf(file, "<text x=\"%.2f\" y=\"%.1f\">", x + TEXT_INSET, y + FRAME_HEIGHT - 4.5);
     svg_style_put_text(file, text, size);
     fprintf(file, "%s</text>", whole ? "" : "..");
@@ -217,8 +230,32 @@ static enum svg_change *node_changes(const struct svg *svg, const struct frame_t
     return changes;
 }
 
+/* A mark is a root frame if only root frames are below it. */
+static enum svg_kind *node_kinds(const struct frame_tree *tree)
+{
+    enum svg_kind *kinds = xcalloc(tree->count, sizeof(*kinds));
+
+    for (uint32_t i = 1; i < tree->count; i++) {
+        const struct tree_node *node = &tree->nodes[i];
+
+        kinds[i] =
+            svg_kind_of((enum frame_kind)node->kind, node->text, kinds[node->parent] == SVG_ROOT);
+    }
+    return kinds;
+}
+
+static struct looks looks_of(const struct svg *svg, const struct frame_tree *tree,
+                             const struct svg_layout *layout)
+{
+    struct looks looks = {.kinds = node_kinds(tree), .changes = node_changes(svg, tree)};
+
+    for (size_t i = 0; i < layout->count; i++)
+        looks.seen[looks.kinds[layout->boxes[i].node]] = true;
+    return looks;
+}
+
 static void write_box(const struct svg *svg, const struct frame_tree *tree,
-                      const enum svg_change *changes, const struct svg_box *box, double y)
+                      const struct looks *looks, const struct svg_box *box, double y)
 {
     static const char cut_text[] = "[deeper frames]";
     const struct tree_node *node = &tree->nodes[box->node];
@@ -226,8 +263,8 @@ static void write_box(const struct svg *svg, const struct frame_tree *tree,
     FILE *file = svg->file;
     /* Show a thin line of background between neighbours, unless the box is too narrow. */
     double width = box->width > 1.5 ? box->width - 0.5 : box->width;
-    struct svg_colour colour =
-        svg_frame_colour(node->kind, changes ? changes[box->node] : SVG_NO_CHANGE, text);
+    struct svg_colour colour = svg_frame_colour(
+        looks->kinds[box->node], looks->changes ? looks->changes[box->node] : SVG_NO_CHANGE, text);
 
     if (box->cut)
         colour = (struct svg_colour){"#ececef"};
@@ -299,19 +336,21 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
 {
     struct svg_layout layout;
     struct buffer foot = {0};
-    enum svg_change *changes = node_changes(svg, tree);
+    struct looks looks;
     int bottom, lines = foot_lines(svg, totals, &foot);
 
     svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
+    looks = looks_of(svg, tree, &layout);
     bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;
     write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
-    write_head(svg, tree, totals);
+    write_head(svg, tree, &looks, totals);
     for (size_t i = 0; i < layout.count; i++)
-        write_box(svg, tree, changes, &layout.boxes[i],
+        write_box(svg, tree, &looks, &layout.boxes[i],
                   bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
     write_foot(svg, &foot, bottom + 21);
     fputs("</svg>\n", svg->file);
-    free(changes);
+    free(looks.kinds);
+    free(looks.changes);
     buffer_free(&foot);
     svg_layout_free(&layout);
 }

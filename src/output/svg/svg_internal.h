@@ -47,13 +47,34 @@ struct svg_colour {
 
 enum svg_change { SVG_NO_CHANGE, SVG_GROWTH, SVG_RELEASE, SVG_CHANGES };
 
-/* Return the colour of a frame. Its hue depends on the change, or on the kind without one, and
- * varies a little by module; its lightness varies by function. `text` is the frame's text. */
-struct svg_colour svg_frame_colour(enum frame_kind kind, enum svg_change change, const char *text);
+/* The kinds of frames that have a colour each, as in the page (web/analysis/kinds.js). */
+enum svg_kind {
+    SVG_ROOT, /* a root frame: who ran */
+    SVG_ERLANG,
+    SVG_BIF,
+    SVG_RUNTIME,
+    SVG_NATIVE,
+    SVG_KERNEL,
+    SVG_MARK,
+    SVG_ELIXIR,
+    SVG_COLLECTION,
+    SVG_KINDS,
+};
+
+/* Return the kind of a frame with this text. `is_root`: only root frames are below it. */
+enum svg_kind svg_kind_of(enum frame_kind kind, const char *text, bool is_root);
+const char *svg_kind_name(enum svg_kind kind);
+
+/* Return the colour of a frame: that of the change, or of the kind without one. It varies a little
+ * by module. `text` is the frame's text. */
+struct svg_colour svg_frame_colour(enum svg_kind kind, enum svg_change change, const char *text);
 /* The colour in the middle of the range, for the legend. */
-struct svg_colour svg_kind_colour(enum frame_kind kind);
+struct svg_colour svg_kind_colour(enum svg_kind kind);
 struct svg_colour svg_change_colour(enum svg_change change);
-const char *svg_kind_name(enum frame_kind kind);
+
+/* Return the text of a function without its module: "map/2" of "lists:map/2", "add/2" of
+ * "Shop.Cart.add/2"; other texts whole. */
+const char *svg_without_module(const char *text);
 
 /* Write text as XML content or attribute value. */
 void svg_style_put_text(FILE *file, const char *text, size_t size);
