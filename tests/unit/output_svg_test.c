@@ -213,6 +213,35 @@ static void test_labels_lose_their_module_first(void **state)
         assert_string_equal(svg_without_module(cases[i][0]), cases[i][1]);
 }
 
+/* The y of the box of `title`, in the text of a graph. */
+static double y_of(const char *text, const char *title)
+{
+    const char *at = strstr(text, title);
+
+    assert_non_null(at);
+    at = strstr(at, " y=\"");
+    assert_non_null(at);
+    return strtod(at + strlen(" y=\""), NULL);
+}
+
+/* The root is at the bottom, and of a graph that is higher than a window at the top. */
+static void test_root_is_in_sight(void **state)
+{
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    for (int depth = 3; depth < 100; depth += 60) {
+        small_profile_make(&small);
+        for (int i = 0; i < depth; i++)
+            small.samples[0].stack =
+                small_call(small.profile, small.samples[0].stack, "m:f/1", (uint32_t)i);
+        text = small_output(&small, &svg_format, &by_name);
+        assert_true((y_of(text, "<title>all ") > y_of(text, "<title>cart ")) == (depth < 50));
+        free(text);
+    }
+}
+
 /* The legend has the kinds that are drawn. */
 static void test_legend_has_the_kinds_that_are_drawn(void **state)
 {
@@ -241,6 +270,7 @@ int main(void)
         cmocka_unit_test(test_deep_stack_is_cut),
         cmocka_unit_test(test_frames_have_the_colours_of_the_page),
         cmocka_unit_test(test_labels_lose_their_module_first),
+        cmocka_unit_test(test_root_is_in_sight),
         cmocka_unit_test(test_legend_has_the_kinds_that_are_drawn),
     };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A flame graph as a picture: no script, so that it shows the same in a browser, an editor and a
- * document. Root at the bottom, widths by weight; each frame has its full name as a tooltip.
+ * document. Root at the bottom, widths by weight; each frame has its full name as a tooltip. A
+ * browser shows the top of a picture first, so the root of a high one is there.
  */
 #include "output/formats.h"
 
@@ -30,6 +31,8 @@
 #define FOOT_HEIGHT  34
 #define FOOT_LINE    16
 #define TEXT_INSET   3.5
+/* The rows of frames that a browser's window has room for. */
+#define ROWS_IN_SIGHT 50
 /* The advance of monospace fonts is 0.6 em (DejaVu Sans Mono 0.602, Consolas 0.55); 11 px. */
 #define CELL_WIDTH 6.63
 
@@ -337,16 +340,19 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
     struct svg_layout layout;
     struct buffer foot = {0};
     struct looks looks;
+    bool is_root_on_top;
     int bottom, lines = foot_lines(svg, totals, &foot);
 
     svg_layout_make(&layout, tree, MARGIN, WIDTH - 2 * MARGIN);
     looks = looks_of(svg, tree, &layout);
+    is_root_on_top = layout.levels > ROWS_IN_SIGHT;
     bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;
     write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
     write_head(svg, tree, &looks, totals);
     for (size_t i = 0; i < layout.count; i++)
         write_box(svg, tree, &looks, &layout.boxes[i],
-                  bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
+                  is_root_on_top ? HEAD_HEIGHT + layout.boxes[i].level * FRAME_HEIGHT
+                                 : bottom - (layout.boxes[i].level + 1) * FRAME_HEIGHT);
     write_foot(svg, &foot, bottom + 21);
     fputs("</svg>\n", svg->file);
     free(looks.kinds);
