@@ -109,15 +109,15 @@ static int choose_event(const struct side sides[2], struct output_settings *sett
                                                                                             : 0;
 }
 
-/* One side of the comparison of `event`. `after`: its start in the joined recording, ns. */
-static struct comparison_side compared_side(const struct side *side, const char *event,
-                                            uint64_t after)
+/* One side of the comparison. `after`: its start in the joined recording, ns. */
+static struct comparison_side compared_side(const struct side *side, uint64_t after)
 {
     struct comparison_side compared = {
         .name = side->path,
         .header = *recording_get_header(side->recording),
         .totals = *recording_get_totals(side->recording),
-        .summary = recording_get_summary(side->recording, event_find(side->profile, event)),
+        .recording = side->recording,
+        .profile = side->profile,
         .from_ms = after / 1000000,
     };
 
@@ -169,7 +169,11 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
                          struct error *error, int *ret_code)
 {
     struct output_options output = options->report.output;
-    struct comparison comparison = {.per = options->per, .sort = options->sort};
+    struct comparison comparison = {
+        .per = options->per,
+        .sort = options->sort,
+        .of_all_events = !output.settings.event && !output.settings.value,
+    };
     uint64_t starts[2];
     int fd;
 
@@ -178,8 +182,8 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
     fd = join_sides(sides, starts, error);
     if (fd < 0)
         return -1;
-    comparison.sides[0] = compared_side(&sides[0], output.settings.event, 0);
-    comparison.sides[1] = compared_side(&sides[1], output.settings.event, starts[1] - starts[0]);
+    comparison.sides[0] = compared_side(&sides[0], 0);
+    comparison.sides[1] = compared_side(&sides[1], starts[1] - starts[0]);
     check_lengths(&comparison);
     output.settings.comparison = &comparison;
     *ret_code = render(fd, "both recordings", &output);

@@ -46,7 +46,8 @@ static const struct command_option event_list[] = {
 
 static const struct command_option compared_event_list[] = {
     {"event", 'e', "NAME",
-     "Compare this event. The default is the first event that both recordings have.",
+     "Compare this event only. By default, text compares all events that both recordings have, and "
+     ".folded the first of them. A page has all.",
      option_set_text, NULL, offsetof(struct output_options, settings.event)},
     {0},
 };

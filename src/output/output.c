@@ -217,7 +217,7 @@ static void count_asked(struct outputs *outputs, const struct sample *sample)
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
-    struct sample whole = *sample, counted; /* with the change, for formats of one event */
+    struct sample whole = *sample, counted; /* with the change */
     bool is_asked, is_selected;
 
     if (!outputs->planned && plan(outputs, error))
@@ -246,8 +246,11 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
 
-        if (output->format->one_event ? pass_counted(output, &counted, error)
-                                      : pass_sample(output, &whole, error))
+        const struct output_format *format = output->format;
+
+        if (format->one_event
+                ? pass_counted(output, &counted, error)
+                : pass_sample(output, format->wants_changes ? &counted : &whole, error))
             return -1;
     }
     return check_amount(outputs, error);

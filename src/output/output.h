@@ -109,6 +109,8 @@ struct output_format {
     /* Gets also the samples that graphs leave out (output/idle.c), to list them or to leave
      * them out itself. */
     bool lists_idle;
+    /* Gets samples with the change of the selected metric, as formats of one event do. */
+    bool wants_changes;
     /* The format that shows comparisons when this one is requested; NULL: none. */
     const struct output_format *comparing;
     /* Begin to write to `file`. Returns the writer's state, or NULL with error. */

@@ -30,7 +30,9 @@ def cell(text):
 def changes(text):
     """Return the rows of the table: {function: (before, after, change, noise, self change)}."""
     cells = r"([+-]?[\d,.]+(?: [a-z]+)?)"
-    rows = re.findall(rf"^ *{'  +'.join([cells] * 5)}  (\S.*)$", text, re.MULTILINE)
+    percent = r"(?:[+-][\d.]+ %|new) "
+    rows = re.findall(rf"^ *{'  +'.join([cells] * 3)}  +{percent} +{'  +'.join([cells] * 2)}  (\S.*)$",
+                      text, re.MULTILINE)
     return {row[5]: tuple(map(cell, row[:5])) for row in rows}
 
 
@@ -109,9 +111,10 @@ class DiffOfNode:
         cls.folder = folder(cls.addClassCleanup)
         cls.old, cls.new = cls.folder / "old.bfr", cls.folder / "new.bfr"
         with nodes.Node(cls.release, "phases") as node:
-            beamflame.record("-q", "-p", node.pid, "-d", 2, "-F", 499, "-o", cls.old)
+            beamflame.record("-q", "-p", node.pid, "-d", 2, "-F", 499, "-e", "cpu,gc,wall", "-o",
+                             cls.old)
         with nodes.Node(cls.release, "growth") as node:
-            with beamflame.recording("-p", node.pid, "-F", 499, "-o", cls.new):
+            with beamflame.recording("-p", node.pid, "-F", 499, "-e", "cpu,wall", "-o", cls.new):
                 node.tell("work")
 
     def diff(self, *arguments):
@@ -122,7 +125,7 @@ class DiffOfNode:
     def test_functions_of_one_side_grow_or_shrink(self):
         """Functions of the second node alone have grown; functions of the first node alone have
         shrunk."""
-        rows = changes(self.diff(self.old, self.new))
+        rows = changes(self.diff(self.old, self.new, "-e", "cpu"))
         self.assertEqual(rows["growth:count/2"][0], 0)
         self.assertGreater(rows["growth:count/2"][2], rows["growth:count/2"][3])
         phases = {name: row for name, row in rows.items() if name.startswith("phases:phase_")}
@@ -131,9 +134,19 @@ class DiffOfNode:
             self.assertEqual(after, 0, name)
             self.assertLess(change, -noise, name)
 
+    def test_text_has_each_event_that_both_recordings_have(self):
+        """Text compares all events that both recordings have, each as if it was asked for alone."""
+        parts = [self.diff(self.old, self.new, "-e", event) for event in ("cpu", "wall")]
+        self.assertEqual(self.diff(self.old, self.new), "\n".join(parts))
+        self.assertIn("of the time is idle: left out", parts[1])
+        path = self.folder / "x.txt"
+        self.diff("-q", self.old, self.new, "-o", path)
+        self.assertEqual(path.read_text("utf-8"), "\n".join(parts))
+
     def test_amounts_are_those_of_report(self):
-        rows = changes(self.diff(self.old, self.new, "--normalize", "none"))
-        before, after = (totals(beamflame.folded(path, "--group-by", "none", "--weight", "cpu"))
+        rows = changes(self.diff(self.old, self.new, "-e", "cpu", "--normalize", "none"))
+        before, after = (totals(beamflame.folded(path, "-e", "cpu", "--group-by", "none", "--weight",
+                                                  "cpu"))
                          for path in (self.old, self.new))
         self.assertGreater(len(rows), 2)
         for name, (first, second, change, _, _) in rows.items():
@@ -145,7 +158,7 @@ class DiffOfNode:
     def test_table_has_the_order_that_is_asked_for(self):
         """--sort orders by change, by the change of the function alone, or by weight; another order
         is refused."""
-        rows = {order: changes(self.diff(self.old, self.new, "--sort", order))
+        rows = {order: changes(self.diff(self.old, self.new, "-e", "cpu", "--sort", order))
                 for order in ("change", "self", "total")}
         keys = {"change": lambda row: abs(row[2]), "self": lambda row: abs(row[2]),
                 "total": lambda row: max(row[:2])}
@@ -168,7 +181,7 @@ class DiffOfNode:
         lines = [line.rsplit(" ", 2) for line in path.read_text("utf-8").splitlines()]
         for side, recording in ((1, self.old), (2, self.new)):
             shown = {line[0]: int(line[side]) for line in lines if line[side] != "0"}
-            beamflame.record("report", "-q", recording, "-o", self.folder / "y.folded")
+            beamflame.record("report", "-q", recording, "-e", "cpu", "-o", self.folder / "y.folded")
             alone = (line.rsplit(" ", 1) for line in
                      (self.folder / "y.folded").read_text("utf-8").splitlines())
             self.assertEqual(shown, {stack: int(count) for stack, count in alone})

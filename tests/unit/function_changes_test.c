@@ -10,6 +10,7 @@
 static struct profile *profile;
 static struct function_changes changes;
 static stack_id f, g;
+static size_t left_out; /* of the last list */
 
 static int set_up(void **state)
 {
@@ -48,7 +49,7 @@ static struct function_change *list_of(double scale, enum comparison_sort sort, 
 {
     const struct change_options options = {.scale = scale, .sort = sort};
 
-    return function_changes_list(&changes, profile, &options, ret_count);
+    return function_changes_list(&changes, profile, &options, ret_count, &left_out);
 }
 
 /* A function that is in a stack twice counts once; a function without a change is not listed. */
@@ -103,7 +104,8 @@ static void test_value_of_several_samples_has_their_noise(void **state)
 static struct function_change *noise_of_one(const struct change_options *options)
 {
     size_t count;
-    struct function_change *list = function_changes_list(&changes, profile, options, &count);
+    struct function_change *list =
+        function_changes_list(&changes, profile, options, &count, &left_out);
 
     assert_int_equal(count, 1);
     return list;
@@ -143,7 +145,7 @@ static void test_side_without_samples_has_the_weight_of_its_others(void **state)
     add(0, f, 10, 50);
     add(1, f, 1, 490);
     add(1, g, 1, 9);
-    list = function_changes_list(&changes, profile, &options, &count);
+    list = function_changes_list(&changes, profile, &options, &count, &left_out);
     found = find(list, count, "m:g/1");
     assert_true(fabs(found->noise - hypot(3.69 * 10, 8.1)) < 0.4);
     free(list);
@@ -164,11 +166,11 @@ static void test_noise_of_shares_has_the_error_of_the_total(void **state)
     add(0, g, 1, 300);
     add(1, f, 1, 200);
     add(1, g, 1, 200);
-    list = function_changes_list(&changes, profile, &options, &count);
+    list = function_changes_list(&changes, profile, &options, &count, &left_out);
     assert_true(fabs(find(list, count, "m:f/1")->noise - hypot(21.6, 29.7)) < 0.3);
     free(list);
     options.by_share = true;
-    list = function_changes_list(&changes, profile, &options, &count);
+    list = function_changes_list(&changes, profile, &options, &count, &left_out);
     assert_true(fabs(find(list, count, "m:f/1")->noise -
                      hypot(hypot(100 * 24.6 / 133.3, 200 * 41.2 / 400), 100 * 41.2 / 400)) < 0.3);
     free(list);
@@ -243,7 +245,7 @@ static void test_parts_of_a_hit_have_the_noise_of_one_sample(void **state)
         function_changes_note(&changes, profile, 1, &parts[i % 2], 0);
         function_changes_add(&changes, 1, parts[i % 2].stack, (double)parts[i % 2].values[0], 1);
     }
-    list = function_changes_list(&changes, profile, &options, &count);
+    list = function_changes_list(&changes, profile, &options, &count, &left_out);
     assert_true(fabs(find(list, count, "m:f/1")->noise - hypot(8.1 * 40, 3.69 * 20)) < 3);
     assert_true(fabs(find(list, count, "[waiting]")->noise - hypot(8.1 * 30, 3.69 * 30)) < 3);
     free(list);
@@ -284,6 +286,45 @@ static void test_list_can_be_sorted_by_total(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* The stack of a native function without a name, in a build of the VM ("": not known). */
+static stack_id nameless(const char *build, const char *symbol)
+{
+    const struct module module = {.path = profile_string_z(profile, "/usr/bin/beam.smp"),
+                                  .build_id = profile_string_z(profile, build)};
+
+    return profile_stack(
+        profile, 0,
+        profile_frame(profile, &(struct frame){.symbol = profile_string_z(profile, symbol),
+                                               .module = profile_module(profile, &module),
+                                               .kind = FRAME_NATIVE,
+                                               .unresolved = 1}));
+}
+
+/* A native function without a name is compared if both sides have the same build of its file, and
+ * left out if the builds differ or are not known: an offset in another build is another function.
+ */
+static void test_nameless_functions_are_compared_within_a_build(void **state)
+{
+    struct function_change *list;
+    size_t count;
+
+    (void)state;
+    add(0, f, 1, 100);
+    add(0, nameless("aa", "beam.smp+0x10"), 1, 100);
+    add(1, nameless("aa", "beam.smp+0x10"), 1, 300);
+    add(0, nameless("aa", "beam.smp+0x20"), 1, 100);
+    add(0, nameless("bb", "beam.smp+0x10"), 1, 100);
+    add(1, nameless("cc", "beam.smp+0x10"), 1, 100);
+    add(0, nameless("", "beam.smp+0x30"), 1, 100);
+    add(1, nameless("", "beam.smp+0x30"), 1, 300);
+    list = list_of(1, SORT_CHANGE, &count);
+    assert_int_equal(count, 3); /* those of build aa, and f */
+    assert_int_equal(left_out, 3);
+    assert_true(find(list, count, "beam.smp+0x10")->change == 200);
+    assert_true(find(list, count, "beam.smp+0x20")->change == -100);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -296,6 +337,7 @@ int main(void)
         TEST(test_parts_of_a_hit_have_the_noise_of_one_sample),
         TEST(test_release_is_a_negative_change),
         TEST(test_list_can_be_sorted_by_total),
+        TEST(test_nameless_functions_are_compared_within_a_build),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

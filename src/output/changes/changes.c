@@ -17,12 +17,22 @@
 
 enum { SHOWN_MAX = 30 };
 
+/* The comparison of one event. */
 struct changes {
     FILE *file;
-    struct output_source source;
+    const struct output_source *source;
+    event_id event; /* 0: it is not compared */
     struct weight weight;
+    const struct event_summary *summaries[2]; /* of the sides; NULL: none */
     bool has_windows; /* the weight is a value of an event that was counted */
     struct function_changes functions;
+};
+
+struct changes_output {
+    struct output_source source;
+    struct changes *events; /* by event id */
+    uint32_t event_count;
+    struct recording_idle idle; /* of what is compared */
 };
 
 /* True if the weight of a sample is a number of samples. It can be many: a line of folded stacks is
@@ -32,32 +42,67 @@ static bool counts_samples(const struct weight *weight)
     return !strcmp(weight->name, "samples");
 }
 
+static bool is_compared(const struct output_source *source, event_id event, const char *name)
+{
+    const struct comparison *comparison = source->comparison;
+
+    if (!comparison->of_all_events)
+        return event == source->event;
+    return comparison_side_has(&comparison->sides[0], name) &&
+           comparison_side_has(&comparison->sides[1], name);
+}
+
+static void init_event(struct changes *changes, FILE *file, const struct output_source *source,
+                       event_id event)
+{
+    const char *name =
+        profile_text(source->profile, profile_get_event(source->profile, event)->name);
+
+    if (!is_compared(source, event, name))
+        return;
+    changes->file = file;
+    changes->source = source;
+    changes->event = event;
+    changes->weight = weight_with_unit(source, event);
+    for (int side = 0; side < 2; side++) {
+        changes->summaries[side] = comparison_summary(&source->comparison->sides[side], name);
+        changes->has_windows |=
+            changes->summaries[side] && !changes->weight.is_one && !changes->weight.is_metric;
+        changes->functions.wholes[side].has_parts = event_is_sched(source->profile, event);
+    }
+}
+
 static void *changes_begin(FILE *file, const struct output_source *source, struct error *error)
 {
-    struct changes *changes = xcalloc(1, sizeof(*changes));
+    struct changes_output *output = xcalloc(1, sizeof(*output));
 
     (void)error;
-    changes->file = file;
-    changes->source = *source;
-    changes->weight = weight_with_unit(source, source->event);
-    for (int side = 0; side < 2; side++) {
-        changes->has_windows |= source->comparison->sides[side].summary &&
-                                !changes->weight.is_one && !changes->weight.is_metric;
-        changes->functions.wholes[side].has_parts = event_is_sched(source->profile, source->event);
-    }
-    return changes;
+    output->source = *source;
+    output->event_count = profile_counts(source->profile).events;
+    output->events = xcalloc(output->event_count + 1, sizeof(*output->events));
+    for (event_id id = 1; id <= output->event_count; id++)
+        init_event(&output->events[id], file, &output->source, id);
+    return output;
 }
 
 static int changes_sample(void *state, const struct sample *sample, struct error *error)
 {
-    struct changes *changes = state;
-    const struct output_source *source = &changes->source;
-    int side = output_source_side(source, sample);
-    double weight = (double)sample_weight(&changes->weight, sample);
+    struct changes_output *output = state;
+    struct changes *changes = &output->events[sample->event];
+    int side = output_source_side(&output->source, sample);
+    double weight;
 
     (void)error;
+    if (!changes->event)
+        return 0;
+    idle_count(&output->source, sample, &output->idle);
+    if (idle_is_left_out(&output->source, sample))
+        return 0;
+    weight = (double)sample_weight(&changes->weight, sample);
+    if (weight == 0)
+        return 0;
     if (changes->has_windows)
-        function_changes_note(&changes->functions, source->profile, side, sample,
+        function_changes_note(&changes->functions, output->source.profile, side, sample,
                               changes->weight.value);
     function_changes_add(&changes->functions, side, sample->stack,
                          sample->flags & SAMPLE_RELEASE ? -weight : weight,
@@ -83,7 +128,7 @@ static struct number_text cell(const struct changes *changes, double amount, con
 
 static void put_side(const struct changes *changes, int side, const char *label)
 {
-    const struct comparison_side *of = &changes->source.comparison->sides[side];
+    const struct comparison_side *of = &changes->source->comparison->sides[side];
     char *name = utf8_clean_string(of->name);
 
     fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, name,
@@ -102,31 +147,46 @@ static void put_head(const struct changes *changes, const struct recording_total
         [PER_TOTAL] = "to the total of the second",
         [PER_NONE] = "as it is",
     };
-    const struct output_source *source = &changes->source;
+    const struct output_source *source = changes->source;
     const struct profile *profile = source->profile;
+    struct output_source of_event = *source;
     struct buffer idle = {0};
 
+    of_event.event = changes->event;
     fprintf(changes->file, "%s, %s%s\n",
-            profile_text(profile, profile_get_event(profile, source->event)->name),
+            profile_text(profile, profile_get_event(profile, changes->event)->name),
             changes->weight.is_change ? "change of " : "", changes->weight.name);
     put_side(changes, 0, "before");
     put_side(changes, 1, "after ");
     fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,
             whys[source->comparison->per]);
-    idle_text(source, totals, &idle);
+    idle_text(&of_event, totals, &idle);
     if (idle.size)
         fprintf(changes->file, "%.*s\n", (int)idle.size, idle.data);
     buffer_free(&idle);
 }
 
+/* The change as a part of what was before: "+12.5 %". */
+static struct number_text percent(double before, double after)
+{
+    struct number_text text;
+
+    if (before > 0)
+        snprintf(text.text, sizeof(text.text), "%+.1f %%", 100 * (after - before) / before);
+    else
+        snprintf(text.text, sizeof(text.text), "%s", after > 0 ? "new" : "");
+    return text;
+}
+
 static void put_row(const struct changes *changes, const struct function_change *function)
 {
-    bool is_self = changes->source.comparison->sort == SORT_SELF;
+    bool is_self = changes->source->comparison->sort == SORT_SELF;
     const double *sides = is_self ? function->self : function->total;
     const double *others = is_self ? function->total : function->self;
 
-    fprintf(changes->file, "%14s  %14s  %14s  %14s  %14s  %s\n", cell(changes, sides[0], "").text,
-            cell(changes, sides[1], "").text, cell(changes, function->change, "+").text,
+    fprintf(changes->file, "%14s  %14s  %14s  %11s  %14s  %14s  %s\n",
+            cell(changes, sides[0], "").text, cell(changes, sides[1], "").text,
+            cell(changes, function->change, "+").text, percent(sides[0], sides[1]).text,
             cell(changes, function->noise, "").text, cell(changes, others[1] - others[0], "+").text,
             function->name);
 }
@@ -135,15 +195,15 @@ static void put_row(const struct changes *changes, const struct function_change 
 static void put_functions(const struct changes *changes, const struct function_change *list,
                           size_t count)
 {
-    bool is_self = changes->source.comparison->sort == SORT_SELF;
+    bool is_self = changes->source->comparison->sort == SORT_SELF;
     size_t shown = 0, clear = 0;
 
     for (size_t i = 0; i < count; i++) {
         if (fabs(list[i].change) <= list[i].noise)
             continue;
         if (!clear++)
-            fprintf(changes->file, "\n%14s  %14s  %14s  %14s  %14s\n", "before", "after", "change",
-                    "noise", is_self ? "with callees" : "without callees");
+            fprintf(changes->file, "\n%14s  %14s  %14s  %11s  %14s  %14s\n", "before", "after",
+                    "change", "", "noise", is_self ? "with callees" : "without callees");
         if (shown == SHOWN_MAX)
             continue;
         put_row(changes, &list[i]);
@@ -161,15 +221,15 @@ static void put_functions(const struct changes *changes, const struct function_c
 static void set_cover(const struct changes *changes, int side, bool is_part,
                       struct change_options *options)
 {
-    const struct output_source *source = &changes->source;
-    const struct event_summary *summary = source->comparison->sides[side].summary;
+    const struct output_source *source = changes->source;
+    const struct event_summary *summary = changes->summaries[side];
     const struct function_changes *functions = &changes->functions;
     struct row_cover *cover = &options->covers[side];
     double seen;
 
     if (!summary || !changes->has_windows)
         return;
-    *cover = rows_cover_by(source->profile, summary, source->event, changes->weight.value,
+    *cover = rows_cover_by(source->profile, summary, changes->event, changes->weight.value,
                            &functions->wholes[side], is_part);
     seen = cover->is_known && !is_part ? 1 - cover->unsampled : 0;
     if (summary->hits == 0 && summary->span_ns)
@@ -177,37 +237,58 @@ static void set_cover(const struct changes *changes, int side, bool is_part,
     options->represents[side] = seen > 0 ? 1 / seen : 0;
 }
 
+static void put_event(const struct changes *changes, const struct recording_totals *totals)
+{
+    const struct comparison *comparison = changes->source->comparison;
+    struct change_options options = {
+        .scale = comparison_scale(comparison, changes->functions.totals),
+        .sort = comparison->sort,
+        .by_share = comparison->per == PER_TOTAL,
+    };
+    struct function_change *list;
+    size_t count, left_out;
+
+    for (int side = 0; side < 2; side++)
+        set_cover(changes, side, totals->left_out > 0, &options);
+    list = function_changes_list(&changes->functions, changes->source->profile, &options, &count,
+                                 &left_out);
+    put_head(changes, totals, options.scale);
+    put_functions(changes, list, count);
+    if (left_out)
+        fprintf(
+            changes->file,
+            "%zu native %s not compared: only the offset is known, in files of different builds\n",
+            left_out, left_out == 1 ? "function is" : "functions are");
+    free(list);
+}
+
 static int changes_finish(void *state, const struct recording_totals *totals, struct error *error)
 {
-    struct changes *changes = state;
-    struct function_change *list;
-    size_t count;
+    struct changes_output *output = state;
+    struct recording_totals own = totals ? *totals : (struct recording_totals){0};
+    const char *before = "";
 
     (void)error;
-    if (totals) {
-        const struct comparison *comparison = changes->source.comparison;
-        struct change_options options = {
-            .scale = comparison_scale(comparison, changes->functions.totals),
-            .sort = comparison->sort,
-            .by_share = comparison->per == PER_TOTAL,
-        };
+    own.idle = output->idle;
+    for (event_id id = 1; id <= output->event_count; id++) {
+        struct changes *changes = &output->events[id];
 
-        for (int side = 0; side < 2; side++)
-            set_cover(changes, side, totals->left_out > 0, &options);
-        list =
-            function_changes_list(&changes->functions, changes->source.profile, &options, &count);
-        put_head(changes, totals, options.scale);
-        put_functions(changes, list, count);
-        free(list);
+        if (totals && changes->event) {
+            fputs(before, changes->file);
+            put_event(changes, &own);
+            before = "\n";
+        }
+        function_changes_free(&changes->functions);
     }
-    function_changes_free(&changes->functions);
-    free(changes);
+    free(output->events);
+    free(output);
     return 0;
 }
 
 const struct output_format changes_format = {
     .name = "changes",
-    .one_event = true,
+    .lists_idle = true,
+    .wants_changes = true,
     .begin = changes_begin,
     .sample = changes_sample,
     .finish = changes_finish,

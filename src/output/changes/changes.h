@@ -70,11 +70,13 @@ struct change_options {
     double represents[2];
 };
 
-/* Return the functions that have changed, in this order. To be freed. */
+/* Return the functions that have changed, in this order. To be freed. `*ret_left_out` native
+ * functions are not compared: they have no name but an offset in their file, and the file is not
+ * known to be of the same build on both sides. */
 struct function_change *function_changes_list(const struct function_changes *changes,
                                               const struct profile *profile,
                                               const struct change_options *options,
-                                              size_t *ret_count);
+                                              size_t *ret_count, size_t *ret_left_out);
 
 /* ---- metric_changes.c ---- */
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "profile/events.h"
+
 enum { NAMES = 3 };
 
 static const char *const per_names[NAMES] = {
@@ -51,6 +53,19 @@ int comparison_sort_parse(const char *name, enum comparison_sort *sort, struct e
                          "can't sort by '%s'; choose one of: change, self, total", name);
     *sort = (enum comparison_sort)found;
     return 0;
+}
+
+bool comparison_side_has(const struct comparison_side *side, const char *event)
+{
+    return side->profile && event_find(side->profile, event);
+}
+
+const struct event_summary *comparison_summary(const struct comparison_side *side,
+                                               const char *event)
+{
+    return side->recording
+               ? recording_get_summary(side->recording, event_find(side->profile, event))
+               : NULL;
 }
 
 uint64_t comparison_recording_ms(const struct recording_header *header,

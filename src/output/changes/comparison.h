@@ -33,15 +33,24 @@ struct comparison_side {
     const char *name;
     struct recording_header header; /* of the original recording */
     struct recording_totals totals;
-    const struct event_summary *summary; /* of the event that is compared; NULL: none */
-    uint64_t from_ms, to_ms;             /* since the start of the combined recording */
+    const struct recording *recording; /* the original one, as read; NULL: not known */
+    const struct profile *profile;     /* the same */
+    uint64_t from_ms, to_ms;           /* since the start of the combined recording */
 };
 
 struct comparison {
     struct comparison_side sides[2];
     enum comparison_per per;
     enum comparison_sort sort;
+    bool of_all_events; /* text has all events that both have; else the selected one */
 };
+
+/* True if the original recording has an event of this name. */
+bool comparison_side_has(const struct comparison_side *side, const char *event);
+
+/* Return the summary of the event in the original recording; NULL: none. */
+const struct event_summary *comparison_summary(const struct comparison_side *side,
+                                               const char *event);
 
 /* Return the duration of a recording in ms, rounded up. */
 uint64_t comparison_recording_ms(const struct recording_header *header,

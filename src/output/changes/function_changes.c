@@ -72,6 +72,7 @@ void function_changes_free(struct function_changes *changes)
 struct function_key {
     string_id symbol;
     uint32_t kind;
+    module_id module; /* of a native function without a name, whose symbol is an offset; else 0 */
 };
 
 struct compared_function {
@@ -90,6 +91,8 @@ struct compared_functions {
     struct intern keys;
     struct compared_function *list; /* by id of the key - 1 */
     size_t room;
+    bool (*modules)[2]; /* that have samples on a side, by module id */
+    size_t module_room;
     int side;       /* whose cells are added */
     uint64_t cells; /* so far */
 };
@@ -103,11 +106,34 @@ static void add_both(struct function_sums to[2], const struct function_sums sums
 static struct compared_function *function_of(struct compared_functions *functions, frame_id id)
 {
     const struct frame *frame = profile_get_frame(functions->profile, id);
-    uint32_t key = intern_add(&functions->keys, &(struct function_key){frame->symbol, frame->kind});
+    const struct function_key entry = {frame->symbol, frame->kind,
+                                       frame->unresolved ? frame->module : 0};
+    uint32_t key = intern_add(&functions->keys, &entry);
 
     functions->list = xgrow(functions->list, &functions->room, key - 1, sizeof(*functions->list));
     functions->list[key - 1].frame = id;
     return &functions->list[key - 1];
+}
+
+static void note_module(struct compared_functions *functions, module_id module,
+                        const struct function_sums sums[2])
+{
+    functions->modules =
+        xgrow(functions->modules, &functions->module_room, module, sizeof(*functions->modules));
+    for (int side = 0; side < 2; side++)
+        functions->modules[module][side] |= sums[side].samples > 0;
+}
+
+/* True if the function is the same on both sides. Offsets say so within one build only. */
+static bool is_comparable(const struct compared_functions *functions, uint32_t id)
+{
+    const struct function_key *key = intern_get(&functions->keys, id);
+    const struct profile *profile = functions->profile;
+
+    if (!key->module)
+        return true;
+    return functions->modules[key->module][0] && functions->modules[key->module][1] &&
+           profile_get_module(profile, key->module)->build_id;
 }
 
 static void add_stack(struct compared_functions *functions, stack_id stack,
@@ -117,6 +143,7 @@ static void add_stack(struct compared_functions *functions, stack_id stack,
         const struct stack_node *node = profile_get_stack(functions->profile, id);
         struct compared_function *function = function_of(functions, node->frame);
 
+        note_module(functions, profile_get_frame(functions->profile, node->frame)->module, sums);
         if (id == stack)
             add_both(function->self, sums);
         if (function->seen != stack) {
@@ -288,11 +315,11 @@ static void add_cells(const struct function_changes *changes, struct compared_fu
 struct function_change *function_changes_list(const struct function_changes *changes,
                                               const struct profile *profile,
                                               const struct change_options *options,
-                                              size_t *ret_count)
+                                              size_t *ret_count, size_t *ret_left_out)
 {
     struct compared_functions functions = {.profile = profile, .options = options};
     struct function_change *list;
-    size_t count = 0;
+    size_t count = 0, left_out = 0;
 
     intern_init(&functions.keys, sizeof(struct function_key), sizeof(struct function_key));
     for (stack_id stack = 1; stack < changes->room; stack++)
@@ -302,6 +329,10 @@ struct function_change *function_changes_list(const struct function_changes *cha
     add_cells(changes, &functions);
     list = xcalloc(functions.keys.count + 1, sizeof(*list));
     for (uint32_t i = 0; i < functions.keys.count; i++) {
+        if (!is_comparable(&functions, i + 1)) {
+            left_out++;
+            continue;
+        }
         list[count] = change_of(changes, &functions, &functions.list[i]);
         count += list[count].change != 0;
     }
@@ -311,6 +342,8 @@ struct function_change *function_changes_list(const struct function_changes *cha
         row_interval_free_whole(&functions.wholes[side]);
     intern_free(&functions.keys);
     free(functions.list);
+    free(functions.modules);
     *ret_count = count;
+    *ret_left_out = left_out;
     return list;
 }
