@@ -33,7 +33,7 @@ static const uint64_t IDLE_TICK = 50000000; /* ns */
 /* While no window is open, the groups that stay open cost little, and the periods of samples do not
  * change, the thread sleeps, for SLEEP at most. An alarm wakes it after hits that cost ALARM_COST
  * on all CPUs together, or ALARM_SHARE of what the group may cost a second. It then checks the
- * groups for at least CALM. */
+ * groups for at least CALM, or a part of it if the last alarm is a second ago. */
 static const uint64_t SLEEP = 5000000000; /* ns */
 static const uint64_t CALM = 100000000;   /* ns */
 static const double ALARM_COST = 125e3;   /* ns */
@@ -226,7 +226,8 @@ static bool is_calm(struct governor *governor, uint64_t now)
     else if (!governor->calm_since)
         governor->calm_since = now;
     governor->stirred = false;
-    return governor->calm_since && now - governor->calm_since >= CALM;
+    return governor->calm_since &&
+           now - governor->calm_since >= (governor->is_disturbed ? CALM : CALM / QUIET_PART);
 }
 
 /* The runs of the group's programs on a CPU after which an alarm is due. */
@@ -387,7 +388,11 @@ int governor_error(struct governor *governor, unsigned group, struct error *erro
 
 void governor_wake(struct governor *governor)
 {
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
     pthread_mutex_lock(&governor->lock);
+    governor->is_disturbed = now - governor->woken < SECOND;
+    governor->woken = now;
     governor->stirred = true;
     pthread_cond_broadcast(&governor->changed);
     pthread_mutex_unlock(&governor->lock);

@@ -309,7 +309,8 @@ void governor_group_close(struct probe_group *group)
 static const double RATE_MEMORY = 50e6;
 
 /* After so many ns of open time without a run, 2 % of the averages are left: they count as 0. So
- * the period of samples settles, and the governor can sleep. */
+ * the period of samples settles, and the governor can sleep. A target that runs now and then is
+ * forgotten sooner: an alarm reports its next hits. */
 static const uint64_t RATE_FORGOTTEN = 200000000;
 
 struct probe_counts governor_group_counts(const struct probe_group *group)
@@ -353,6 +354,8 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
     double time = (double)(now - group->charged_time);
     double runs = (double)(counts->runs - group->charged.runs);
     double size = (double)(counts->size - group->charged.size);
+    uint64_t forgotten =
+        group->governor->is_disturbed ? RATE_FORGOTTEN : RATE_FORGOTTEN / QUIET_PART;
 
     if (now <= group->charged_time)
         return;
@@ -362,7 +365,7 @@ void governor_group_charge(struct probe_group *group, uint64_t now,
         moved_average(group->size_per_second, size / time * 1e9, time, RATE_MEMORY);
     if (runs > 0)
         group->ran = now;
-    else if (now - group->ran >= RATE_FORGOTTEN)
+    else if (now - group->ran >= forgotten)
         group->runs_per_second = group->size_per_second = 0;
     group->charged_time = now;
     group->charged_cpu = group->governor->target_cpu;

@@ -70,6 +70,8 @@ struct governor {
     bool has_alarms; /* the BPF programs ring an alarm after some runs */
     bool stirred;    /* an alarm came, or a period changed, since the thread looked last */
     uint64_t calm_since; /* since when nothing stirred and no window was open; 0: not calm */
+    uint64_t woken;      /* when an alarm came last */
+    bool is_disturbed;   /* by several alarms in a short time */
     unsigned member;     /* in options.host */
     uint64_t start_time, stop_time;
     uint64_t said; /* when the shares were last logged */
@@ -91,6 +93,10 @@ void governor_wait_until(struct governor *governor, uint64_t time);
 
 /* Close the open groups. Return true while threads attach or detach probes. */
 bool governor_close_open(struct governor *governor);
+
+/* The target has not been disturbed for long when an alarm comes: it does something now and then.
+ * It then counts as quiet again after this part of the usual time. */
+enum { QUIET_PART = 5 };
 
 /* ---- costs ---- */
 
