@@ -211,7 +211,7 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
         symbolizer->drivers_found = now;
         state_functions_find_drivers(symbolizer->state_functions);
     }
-    thread_watch_look(symbolizer->thread_watch);
+    thread_watch_look(symbolizer->thread_watch, has_rested);
     mappings_rest(symbolizer->vm->mappings, has_rested);
 }
 

@@ -22,7 +22,6 @@ struct thread_watch {
     target_id target;
     struct profile *profile;
     uint64_t looked; /* start of the last look at all threads */
-    uint64_t cpu_ns; /* of the process, before that look; 0: not known */
     struct watched_thread *list;
     size_t count, room;
     size_t *seen; /* threads of the last look, as indexes of `list`, in ascending order of tids */
@@ -135,15 +134,6 @@ static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
     return known;
 }
 
-/* True if no thread has run since the last look: then none has begun or ended either. */
-static bool has_rested(struct thread_watch *watch)
-{
-    uint64_t before = watch->cpu_ns, now;
-
-    watch->cpu_ns = process_cpu_time(watch->pid, &now) ? now : 0;
-    return before && watch->cpu_ns == before;
-}
-
 /* The readings of the last look are still true. */
 static void extend(struct thread_watch *watch)
 {
@@ -160,14 +150,14 @@ static void extend(struct thread_watch *watch)
 
 /* The list of the last look and the kernel's list are both in ascending order of tids. A tid that
  * is absent at a look and then comes back belongs to another thread. */
-void thread_watch_look(struct thread_watch *watch)
+void thread_watch_look(struct thread_watch *watch, bool has_rested)
 {
     struct error ignored; /* the VM ended */
     size_t count = 0, seen_count = 0, before = 0;
     pid_t *tids;
     size_t *seen;
 
-    if (has_rested(watch)) {
+    if (has_rested && watch->looked) {
         extend(watch);
         return;
     }

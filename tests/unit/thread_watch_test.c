@@ -63,14 +63,14 @@ static void test_times_continue_in_another_profile(void **state)
     pthread_barrier_init(&barrier, NULL, 2);
     assert_int_equal(pthread_create(&thread, NULL, run, &barrier), 0);
     pthread_barrier_wait(&barrier);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     work(20 * MS);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     thread_watch_get(watch, &before);
     assert_int_equal(before.count, 2);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     before.count = 0;
     thread_watch_get(watch, &before);
 
@@ -78,7 +78,7 @@ static void test_times_continue_in_another_profile(void **state)
     thread_watch_get(watch, &none);
     assert_int_equal(none.count, 0);
     work(20 * MS);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     thread_watch_get(watch, &after);
     cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 
@@ -114,7 +114,7 @@ static void test_times_of_a_process_that_rests_go_on(void **state)
     for (int i = 0; i < 3; i++) {
         usleep(10000);
         last = clock_ns(CLOCK_MONOTONIC);
-        thread_watch_look(watch);
+        thread_watch_look(watch, false);
     }
     thread_watch_get(watch, &times);
     assert_int_equal(times.count, 1);
@@ -122,7 +122,7 @@ static void test_times_of_a_process_that_rests_go_on(void **state)
 
     thread_watch_move(watch, second, 0);
     usleep(10000);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     times.count = 0;
     thread_watch_get(watch, &times);
     assert_int_equal(times.count, 1);
@@ -213,14 +213,14 @@ static const char *reuse(bool between)
     size_t count = 0;
     pthread_t thread = start_worker(&first, 30 * MS);
 
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
     end_worker(&first, thread);
     if (between)
-        thread_watch_look(watch);
+        thread_watch_look(watch, false);
     /* With a look between, the second thread may even have run longer. */
     thread = start_with_tid(&second, between ? 60 * MS : 1 * MS, first.tid);
-    thread_watch_look(watch);
-    thread_watch_look(watch);
+    thread_watch_look(watch, false);
+    thread_watch_look(watch, false);
     thread_watch_get(watch, &times);
     for (size_t i = 0; i < times.count; i++) {
         if (profile_get_thread(profile, times.list[i].thread)->tid != (uint32_t)first.tid)
