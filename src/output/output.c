@@ -62,19 +62,24 @@ static bool counts(const struct output *output, const struct sample *sample)
                                     : sample_weight(&output->weight, sample) != 0;
 }
 
-/* Pass a sample to a format that holds one event. The output begins with the first sample that it
- * gets. */
-static int pass_counted(struct output *output, const struct sample *sample, struct error *error)
+/* Pass a sample to an output. `counted` is the sample with the change. An output of a format that
+ * holds one event begins with the first sample that it gets. */
+static int pass(struct output *output, const struct sample *sample, const struct sample *counted,
+                struct error *error)
 {
-    if (!counts(output, sample))
+    const struct output_format *format = output->format;
+
+    if (!format->one_event)
+        return pass_sample(output, format->wants_changes ? counted : sample, error);
+    if (!counts(output, counted))
         return 0;
-    if (!output->format->lists_idle && idle_is_left_out(&output->source, sample)) {
+    if (!format->lists_idle && idle_is_left_out(&output->source, counted)) {
         output->leaves_out = true;
         return 0;
     }
     if (!output->begun && begin(output, error))
         return -1;
-    return pass_sample(output, sample, error);
+    return pass_sample(output, counted, error);
 }
 
 /* ---- all of them ---- */
@@ -243,16 +248,9 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     }
     if (is_asked)
         count_asked(outputs, &counted);
-    for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->list[i];
-
-        const struct output_format *format = output->format;
-
-        if (format->one_event
-                ? pass_counted(output, &counted, error)
-                : pass_sample(output, format->wants_changes ? &counted : &whole, error))
+    for (size_t i = 0; i < outputs->count; i++)
+        if (pass(&outputs->list[i], &whole, &counted, error))
             return -1;
-    }
     return check_amount(outputs, error);
 }
 

@@ -47,8 +47,8 @@ void thread_watch_free(struct thread_watch *watch);
  * change. */
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target);
 
-/* Look at all threads. A thread that has ended keeps its last times. `has_rested`: no thread has run
- * since the last look, so none has begun or ended either. */
+/* Look at all threads. A thread that has ended keeps its last times. `has_rested`: no thread has
+ * run since the last look, so none has begun or ended either. */
 void thread_watch_look(struct thread_watch *watch, bool has_rested);
 
 /* Append the times of all threads that were seen at least twice. */

@@ -135,7 +135,7 @@ class DiffOfNode:
             self.assertLess(change, -noise, name)
 
     def test_text_has_each_event_that_both_recordings_have(self):
-        """Text compares all events that both recordings have, each as if it was asked for alone."""
+        """Text compares all events that both recordings have, each as if it was the only one."""
         parts = [self.diff(self.old, self.new, "-e", event) for event in ("cpu", "wall")]
         self.assertEqual(self.diff(self.old, self.new), "\n".join(parts))
         self.assertIn("of the time is idle: left out", parts[1])

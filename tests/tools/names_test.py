@@ -48,7 +48,7 @@ def folded(text):
 def perf(text):
     return kinds(text, {
         "comment": r"#.*", "empty": "", "frame": FRAME,
-        "sample": r"beam\.smp \d+/\d+ \[\d{3}\] \d+\.\d{6}: +\d+ \S+:"})
+        "sample": r"[a-zA-Z][^\s;()]+ \d+/\d+ \[\d{3}\] \d+\.\d{6}: +\d+ \S+:"})
 
 
 def flame_prof(text):
@@ -63,7 +63,7 @@ def callgrind(text):
     return kinds(text, {
         "empty": "", "comment": "#.*", "head": r"(?:version|creator|cmd|positions|event|events): .*",
         "summary": r"(?:summary|totals): \d+", "calls": r"calls=\d+ 0", "cost": r"\d+ \d+",
-        **{key: f"{key}={name}" for key in ("ob", "fl", "fn", "cob", "cfl", "cfn")}})
+        **{key: f"{key}={name}" for key in ("ob", "fl", "fi", "fn", "cob", "cfl", "cfn")}})
 
 
 def fprof(text):

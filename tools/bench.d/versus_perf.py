@@ -63,7 +63,7 @@ def perf_leaves(data, first, last, function_of):
     return leaves, total, broken
 
 
-EVENT = re.compile(r"^beam\.smp \d+/\d+ \[\d+\] ([\d.]+): ")
+EVENT = re.compile(r"^\S+ \d+/\d+ \[\d+\] ([\d.]+): ")
 FRAME = re.compile(r"^\t *([0-9a-f]+) (.*) \((.*)\)$")
 
 
