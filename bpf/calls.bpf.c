@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Counts calls of Erlang functions, by caller and by process, and measures how long they take and
- * how many words their processes allocate meanwhile: runs at each hit of a hardware breakpoint on a
- * function's entry, or where a call returns to (src/capture/call_counter.h).
+ * Counts calls of Erlang functions, by caller, by process and by arguments, and measures how long
+ * they take and how many words their processes allocate meanwhile: runs at each hit of a hardware
+ * breakpoint on a function's entry, or where a call returns to (src/capture/call_counter.h).
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "arguments.h"
 #include "registers.h"
 #include "wire_calls.h"
 
@@ -79,6 +80,13 @@ struct {
     __type(key, struct wire_time_key);
     __type(value, struct wire_time_row);
 } times SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_ARGUMENT_OPEN);
+    __type(key, struct wire_call_frame);
+    __type(value, struct wire_arguments);
+} open_arguments SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
@@ -168,6 +176,7 @@ static __always_inline void add_words(const struct wire_open_call *call, __u64 p
  * another way than by a return, or it was not seen, unless this is a round of its loop. */
 static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
                                        __u64 top, __u64 pid, const struct wire_call_key *caller,
+                                       const struct arguments_copy *copy,
                                        struct wire_call_counts *sums)
 {
     __u64 *since = bpf_map_lookup_elem(&returns, &caller->who);
@@ -195,6 +204,8 @@ static __always_inline void begin_call(const struct wire_call_site *site, __u64 
     take_memory(process, top, &begun.memory);
     if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
         sums->no_room++;
+    else if (slow_ns && copy)
+        bpf_map_update_elem(&open_arguments, &frame, &copy->row.arguments, BPF_ANY);
 }
 
 /* All CPUs share the rows. Return the row, or NULL. */
@@ -229,6 +240,7 @@ static __always_inline void list_slow(const struct wire_open_call *call, __u64 t
                                       struct wire_call_counts *sums)
 {
     struct wire_slow_call *listed = bpf_ringbuf_reserve(&slow, sizeof(*listed), 0);
+    const struct wire_arguments *kept = bpf_map_lookup_elem(&open_arguments, frame);
     __u64 words = frame->depth / sizeof(__u64) - 1;
 
     if (!listed) {
@@ -246,6 +258,8 @@ static __always_inline void list_slow(const struct wire_open_call *call, __u64 t
     listed->words = words;
     if (bpf_probe_read_user(listed->stack, words * sizeof(__u64), (void *)top))
         listed->words = 0;
+    listed->has_arguments =
+        kept && !bpf_probe_read_kernel(&listed->arguments, sizeof(listed->arguments), kept);
     bpf_ringbuf_submit(listed, 0);
 }
 
@@ -290,6 +304,8 @@ int end_call(struct bpf_perf_event_data *context)
         add_words(&call, process, jit_heap_top(&context->regs), row);
     if (slow_ns && took >= slow_ns && call.function < WIRE_CALL_FUNCTIONS)
         list_slow(&call, took, slot + sizeof(__u64), &frame, sums);
+    if (slow_ns && argument_fields.levels)
+        bpf_map_delete_elem(&open_arguments, &frame);
     return 0;
 }
 
@@ -305,6 +321,7 @@ int count_call(struct bpf_perf_event_data *context)
     struct wire_call_site *site = bpf_map_lookup_elem(&sites, &entry);
     struct wire_call_key caller = {}, by = {};
     struct wire_call_counts *sums, *all;
+    struct arguments_copy *copy = 0;
     __u32 function, of_all = WIRE_CALL_ALL;
 
     if (!site)
@@ -329,7 +346,12 @@ int count_call(struct bpf_perf_event_data *context)
         by.who = 0;
     count_in(&callers, &caller);
     count_in(&processes, &by);
+    if (argument_fields.levels) {
+        copy = copy_arguments(jit_x_registers(&context->regs), site->arity);
+        if (copy)
+            count_arguments(copy, function, weight);
+    }
     if (process_hend)
-        begin_call(site, process, top, jit_heap_top(&context->regs), by.who, &caller, sums);
+        begin_call(site, process, top, jit_heap_top(&context->regs), by.who, &caller, copy, sums);
     return 0;
 }

@@ -9,6 +9,7 @@
  *   registers_are_user(regs)      true if the registers are those of user code
  *   jit_process(regs)             the process that JIT code runs
  *   jit_heap_top(regs)            the top of its heap
+ *   jit_x_registers(regs)         the address of its X registers
  *   thread_pointer_of(task)       what pthread_self() returns in that thread
  */
 #ifndef BEAMFLAME_REGISTERS_H

@@ -46,6 +46,12 @@ static __always_inline __u64 jit_heap_top(const struct pt_regs *regs)
     return regs->r15;
 }
 
+/* registers */
+static __always_inline __u64 jit_x_registers(const struct pt_regs *regs)
+{
+    return regs->bx;
+}
+
 static __always_inline __u64 thread_pointer_of(struct task_struct *task)
 {
     return BPF_CORE_READ(task, thread.fsbase);

@@ -11,6 +11,7 @@
 #define BEAMFLAME_WIRE_CALLS_H
 
 #include "wire.h"
+#include "wire_arguments.h"
 
 enum wire_calls_limits {
     WIRE_CALL_AT_ONCE = 4, /* functions that are counted at once: a CPU has as many breakpoints */
@@ -26,7 +27,7 @@ enum wire_calls_limits {
     WIRE_CALL_TIMES = 1 << 15,  /* rows of times, of all callers */
     WIRE_CALL_TIME_BITS = 6,    /* a time is known to 1 in 2^6 */
     WIRE_SLOW_WORDS = 128,      /* of the stack of a slow call */
-    WIRE_SLOW_BYTES = 1 << 20,  /* of the ring buffer of slow calls */
+    WIRE_SLOW_BYTES = 1 << 21,  /* of the ring buffer of slow calls */
 };
 
 /* The entry of a function, found by its address. The VM has the function's name just before the
@@ -35,7 +36,8 @@ enum wire_calls_limits {
 struct wire_call_site {
     __u64 mfa[WIRE_CALL_MFA_WORDS];
     __u32 function; /* its number: less than WIRE_CALL_COUNTS */
-    __u32 loops;    /* it calls itself by a jump: such a call is a part of the one before */
+    __u16 arity;
+    __u16 loops; /* it calls itself by a jump: such a call is a part of the one before */
 };
 
 /* Counts of each function, by its number. */
@@ -120,8 +122,10 @@ struct wire_slow_call {
     __u64 caller;
     __u32 function;
     __u32 code;
-    __u64 words;                  /* that `stack` has */
+    __u32 has_arguments;          /* `arguments` is set */
+    __u32 words;                  /* that `stack` has */
     __u64 stack[WIRE_SLOW_WORDS]; /* from the caller's frame on, towards the start of the process */
+    struct wire_arguments arguments;
 };
 
 /* As log_histogram_bucket(), with 2^WIRE_CALL_TIME_BITS buckets an octave. */

@@ -7,16 +7,12 @@
  */
 #include "beam/term.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "beam/erlang_escape.h"
 #include "beam/pid_encoding.h"
 #include "beam/process_info.h"
-#include "util/utf8.h"
+#include "beam/term_text.h"
 
-enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096, BIG_WORDS_MAX = 2 };
+enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096 };
 
 struct term_writer {
     struct vm *vm;
@@ -45,15 +41,6 @@ static bool write_text(struct term_writer *writer, const char *text)
     return true;
 }
 
-/* io_lib:printable_unicode_list/1 */
-static bool is_printable(uint32_t character)
-{
-    return (character >= 0x20 && character < 0x7f) || (character >= 0xa0 && character < 0xd800) ||
-           (character >= 0xe000 && character < 0xfffe) ||
-           (character >= 0x10000 && character <= 0x10ffff) ||
-           (character >= '\b' && character <= '\r') || character == '\033';
-}
-
 /* Collect the characters of a list, up to the limit of the text. Returns 1 if all elements read are
  * characters, 0 if not, -1 if the list can't be read. */
 static int read_string(struct term_writer *writer, uint64_t list, struct buffer *text)
@@ -68,7 +55,7 @@ static int read_string(struct term_writer *writer, uint64_t list, struct buffer 
         if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)))
             return -1;
         if (!term_is_small(cell[0]) || cell[0] >> TAG_IMMED1_SIZE > 0x10ffff ||
-            !is_printable((uint32_t)(cell[0] >> TAG_IMMED1_SIZE)))
+            !term_text_is_printable((uint32_t)(cell[0] >> TAG_IMMED1_SIZE)))
             return 0;
         erlang_escape_character(text, (uint32_t)(cell[0] >> TAG_IMMED1_SIZE), '"');
     }
@@ -156,31 +143,6 @@ static bool write_map(struct term_writer *writer, uint64_t address, uint64_t hea
     return write_text(writer, "}");
 }
 
-/* Write `<<"text">>` if all of it is printable. Otherwise write nothing and return false. */
-static bool write_printable(struct term_writer *writer, const char *bytes, size_t size)
-{
-    struct buffer text = {0};
-    bool printable = true, ascii = true;
-    size_t length = 0;
-
-    for (size_t at = 0; at < size && printable; at += length) {
-        uint32_t point;
-
-        length = utf8_decode(bytes + at, size - at, &point);
-        printable = length > 0 && is_printable(point);
-        ascii &= point < 0x80;
-        if (printable)
-            erlang_escape_character(&text, point, '"');
-    }
-    if (printable && size > 0) {
-        write_text(writer, "<<\"");
-        buffer_put(&writer->out, text.data, text.size);
-        write_text(writer, ascii ? "\">>" : "\"/utf8>>");
-    }
-    buffer_free(&text);
-    return printable && size > 0;
-}
-
 static bool write_binary(struct term_writer *writer, uint64_t address)
 {
     char bytes[BINARY_MAX];
@@ -193,80 +155,30 @@ static bool write_binary(struct term_writer *writer, uint64_t address)
     size = where.size < sizeof(bytes) ? where.size : sizeof(bytes);
     if (!memory_read(writer->vm->memory, where.address, bytes, size))
         return false;
-    if (write_printable(writer, bytes, size))
-        return true;
-    write_text(writer, "<<");
-    for (size_t i = 0; i < size; i++) {
-        if (is_full(writer))
-            return write_text(writer, "...>>");
-        buffer_format(&writer->out, i ? ",%u" : "%u", (unsigned char)bytes[i]);
-    }
-    return write_text(writer, ">>");
+    term_text_binary(&writer->out, bytes, size, false, writer->limit);
+    return true;
 }
 
 static bool write_big(struct term_writer *writer, uint64_t address, uint64_t words, bool negative)
 {
-    uint64_t digits[BIG_WORDS_MAX] = {0};
-    unsigned __int128 value;
-    char text[48], *at = text + sizeof(text) - 1;
+    uint64_t digits[TERM_TEXT_BIG_WORDS] = {0};
 
-    if (words < 1 || words > BIG_WORDS_MAX)
+    if (words < 1 || words > TERM_TEXT_BIG_WORDS)
         return write_text(writer, "#Integer<...>");
     if (!memory_read(writer->vm->memory, address + 8, digits, words * sizeof(digits[0])))
         return false;
-    value = (unsigned __int128)digits[1] << 64 | digits[0];
-    *at = '\0';
-    do {
-        *--at = (char)('0' + (int)(value % 10));
-        value /= 10;
-    } while (value);
-    if (negative)
-        *--at = '-';
-    return write_text(writer, at);
+    term_text_big(&writer->out, digits, negative);
+    return true;
 }
 
-/* io_lib_format:insert_decimal/2: write `digits` with the decimal point after `place` of them, or
- * with an exponent if that is shorter. */
-static void write_decimal(struct term_writer *writer, const char *digits, int place)
-{
-    int length = (int)strlen(digits);
-    char exponent[16];
-    int cost = snprintf(exponent, sizeof(exponent), "%d", place - 1) + (length == 1 ? 3 : 2);
-
-    if (place > 0 && place < length)
-        buffer_format(&writer->out, "%.*s.%s", place, digits, digits + place);
-    else if (place <= 0 && 2 - place <= cost)
-        buffer_format(&writer->out, "0.%.*s%s", -place, "00000000", digits);
-    else if (place > 0 && place - length + 2 <= cost)
-        buffer_format(&writer->out, "%s%.*s.0", digits, place - length, "00000000");
-    else
-        buffer_format(&writer->out, "%c.%se%s", digits[0], length == 1 ? "0" : digits + 1,
-                      exponent);
-}
-
-/* Write the shortest digits that read back as the same number. */
 static bool write_float(struct term_writer *writer, uint64_t address)
 {
-    char text[40], digits[24], *exponent, *end;
     double value;
-    int precision = 0, sign;
 
     if (!memory_read(writer->vm->memory, address + 8, &value, sizeof(value)))
         return false;
-    do {
-        snprintf(text, sizeof(text), "%.*e", precision, value);
-    } while (precision++ < 16 && strtod(text, NULL) != value);
-    exponent = strchr(text, 'e');
-    if (!exponent) /* inf or nan: not an Erlang float */
-        return write_text(writer, "#Float<...>");
-    sign = text[0] == '-';
-    digits[0] = text[sign];
-    end = digits + 1;
-    for (const char *at = text + sign + 2; at < exponent; at++)
-        *end++ = *at;
-    *end = '\0';
-    write_text(writer, sign ? "-" : "");
-    write_decimal(writer, digits, atoi(exponent + 1) + 1);
+    if (!term_text_float(&writer->out, value))
+        write_text(writer, "#Float<...>");
     return true;
 }
 

@@ -335,6 +335,7 @@ static bool read_name(const struct entry_search *search, struct call_entry *entr
     function = atom_text(search->atoms, mfa[1]);
     if (!module || !function || mfa[2] >= FUNCTION_NAME_ANY_ARITY)
         return false;
+    entry->site.arity = (__u16)mfa[2];
     atom_mfa_format(module, function, (uint32_t)mfa[2], symbol, sizeof(symbol));
     return !strcmp(symbol, search->function->symbol);
 }

@@ -114,6 +114,26 @@ static void add_process(void *context, const struct wire_call_key *key,
                 call_names_process(maker->results->names, key), row);
 }
 
+/* Arguments without a name came when the VM had ended. */
+static void add_arguments(void *context, const struct wire_arguments_key *key,
+                          const struct wire_arguments_row *row)
+{
+    const struct report_maker *maker = context;
+    const struct wire_call_row counted = {row->calls, row->weight};
+    struct call_function_report *function;
+    struct named_arguments named;
+
+    if (key->function >= maker->report->count)
+        return;
+    function = &maker->report->of[key->function];
+    named = call_arguments_of(maker->results->arguments, key);
+    if (!named.text)
+        return;
+    add_row(&function->arguments, (struct call_named){named.text, "", 0}, &counted);
+    if (named.is_cut)
+        function->cut += row->calls;
+}
+
 /* The kernel counts hits without running the program where a program of the same kind is running:
  * calls whose caller and process are unknown. */
 static void make_function(struct call_function_report *function, const struct call_sums *sums,
@@ -128,8 +148,10 @@ static void make_function(struct call_function_report *function, const struct ca
     function->half = estimate.half;
     call_report_merge(&function->callers);
     call_report_merge(&function->processes);
+    call_report_merge(&function->arguments);
     call_report_divide(&function->callers, function->calls, weight);
     call_report_divide(&function->processes, function->calls, weight);
+    call_report_divide(&function->arguments, function->calls, weight);
 }
 
 static void make_times(struct call_function_report *function, struct call_unreturned unreturned)
@@ -153,9 +175,12 @@ void call_report_make(const struct call_results *results, struct call_report *re
 
     *report = (struct call_report){.has_times = results->followed != NULL,
                                    .has_words = results->words,
+                                   .has_arguments = results->arguments != NULL,
                                    .count = results->functions->count};
     call_counter_each(results->counter, CALL_MAP_CALLERS, add_caller, &maker);
     call_counter_each(results->counter, CALL_MAP_PROCESSES, add_process, &maker);
+    if (results->arguments)
+        call_counter_each_arguments(results->counter, add_arguments, &maker);
     for (uint32_t i = 0; i < report->count; i++) {
         struct call_sums sums = call_counter_sums(results->counter, i);
 
@@ -185,6 +210,7 @@ void call_report_free(struct call_report *report)
     for (size_t i = 0; i < report->count; i++) {
         free_rows(&report->of[i].callers);
         free_rows(&report->of[i].processes);
+        free_rows(&report->of[i].arguments);
         call_times_free(&report->of[i].times);
     }
     report->count = 0;

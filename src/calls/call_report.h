@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "calls/call_arguments.h"
 #include "calls/call_followed.h"
 #include "calls/call_functions.h"
 #include "calls/call_names.h"
@@ -14,10 +15,10 @@
 #include "calls/slow_calls.h"
 #include "capture/call_counter.h"
 
-/* A caller, or a process, of a function. */
+/* A caller, a process, or the arguments of calls, of a function. */
 struct counted_row {
-    struct call_named who;
-    uint64_t weight; /* of the calls that were seen (struct wire_call_row) */
+    struct call_named who; /* arguments: the text, "", 0 */
+    uint64_t weight;       /* of the calls that were seen (struct wire_call_row) */
     uint64_t seen;
     uint64_t calls;          /* those that were seen stand for */
     struct call_times times; /* of callers */
@@ -35,14 +36,15 @@ struct call_function_report {
     const char *symbol;
     uint64_t calls, seen;
     double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
-    struct counted_rows callers, processes;
+    struct counted_rows callers, processes, arguments;
+    uint64_t cut; /* calls of `arguments` of which a part was not copied */
     /* How long calls take; all are 0 if that was not measured. */
     struct call_times times; /* of all callers */
     struct call_unreturned unreturned;
 };
 
 struct call_report {
-    bool has_times, has_words;
+    bool has_times, has_words, has_arguments;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
@@ -58,9 +60,10 @@ struct call_results {
     const struct call_counter *counter;
     const struct call_windows *windows; /* that have ended */
     const struct call_names *names;
-    const struct call_followed *followed; /* NULL: times were not measured */
-    bool words;                           /* and words were measured */
-    struct slow_calls *slow;              /* NULL: none were listed */
+    const struct call_followed *followed;   /* NULL: times were not measured */
+    bool words;                             /* and words were measured */
+    struct slow_calls *slow;                /* NULL: none were listed */
+    const struct call_arguments *arguments; /* NULL: they were not copied */
 };
 
 void call_report_make(const struct call_results *results, struct call_report *report);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "calls/call_arguments.h"
 #include "calls/call_followed.h"
 #include "calls/call_loop.h"
 #include "calls/call_windows.h"
@@ -30,10 +31,11 @@ struct call_watch {
     struct call_names *names;
     struct call_counter *counter;
     struct call_windows *windows;
-    struct call_followed *followed; /* NULL: times are not measured */
-    bool words;                     /* are measured */
-    struct slow_calls *slow;        /* NULL: slow calls are not listed */
-    uint32_t group_size;            /* functions at once */
+    struct call_followed *followed;   /* NULL: times are not measured */
+    bool words;                       /* are measured */
+    struct slow_calls *slow;          /* NULL: slow calls are not listed */
+    struct call_arguments *arguments; /* NULL: they are not copied */
+    uint32_t group_size;              /* functions at once */
     /* The entries of each function in the code of now, the newest version first. */
     struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
     size_t entry_counts[WIRE_CALL_FUNCTIONS];
@@ -71,6 +73,7 @@ void call_watch_free(struct call_watch *watch)
     call_windows_free(watch->windows);
     call_followed_free(watch->followed);
     slow_calls_free(watch->slow);
+    call_arguments_free(watch->arguments);
     call_counter_free(watch->counter);
     call_names_free(watch->names);
     call_functions_free(&watch->functions);
@@ -259,16 +262,24 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
                         struct error *error)
 {
     watch->counter = call_counter_new(
-        watch->vm, &(struct call_counter_options){options->times, options->words, options->slow_ns},
+        watch->vm,
+        &(struct call_counter_options){options->times, options->words, options->slow_ns,
+                                       options->argument_levels, options->shapes_only},
         error);
     if (!watch->counter)
         return -1;
+    if (options->argument_levels) {
+        watch->arguments = call_arguments_new(watch->vm, watch->atoms, watch->counter,
+                                              options->shapes_only, error);
+        if (!watch->arguments)
+            return -1;
+    }
     watch->words = options->words;
     watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
     if (options->times)
         watch->followed = call_followed_new(watch->vm, watch->code, watch->counter, error);
     if (options->slow_ns)
-        watch->slow = slow_calls_new(watch->counter, watch->code, watch->names);
+        watch->slow = slow_calls_new(watch->counter, watch->code, watch->names, watch->arguments);
     return options->times && !watch->followed ? -1 : 0;
 }
 
@@ -321,9 +332,11 @@ static void see_callers(const struct call_watch *watch)
     call_counter_each(watch->counter, CALL_MAP_CALLERS, see_caller, watch->names);
 }
 
-static void see_processes(const struct call_watch *watch)
+static void see_who_and_what(const struct call_watch *watch)
 {
     call_counter_each(watch->counter, CALL_MAP_PROCESSES, see_process, watch->names);
+    if (watch->arguments)
+        call_arguments_see(watch->arguments);
 }
 
 /* ---- running ---- */
@@ -375,7 +388,7 @@ static bool follow(struct call_watch *watch, uint64_t now)
     if (watch->slow)
         slow_calls_read(watch->slow);
     if (now - watch->named >= NAMES_NS) {
-        see_processes(watch);
+        see_who_and_what(watch);
         watch->named = now;
     }
     return true;
@@ -403,7 +416,7 @@ static void finish(struct call_watch *watch)
         slow_calls_read(watch->slow);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
     see_callers(watch);
-    see_processes(watch);
+    see_who_and_what(watch);
     facts->seconds = (double)(now - watch->began) / SECOND_NS;
     facts->hit_ns = call_counter_hit_ns(watch->counter);
     facts->own_ns = call_counter_own_ns(watch->counter);
@@ -475,6 +488,6 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
                                             watch->names, watch->followed, watch->words,
-                                            watch->slow},
+                                            watch->slow, watch->arguments},
                      report);
 }

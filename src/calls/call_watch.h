@@ -33,10 +33,12 @@ int call_watch_find(struct call_watch *watch, const struct function_name *names,
                     struct error *error);
 
 struct call_watch_options {
-    double budget;    /* the share of the VM's CPU time that hits may cost; 1: no limit */
-    bool times;       /* measure how long calls take: functions are counted one at a time */
-    bool words;       /* with `times`: measure the words that are allocated in calls */
-    uint64_t slow_ns; /* with `times`: list calls that take as long; 0: none */
+    double budget;            /* the share of the VM's CPU time that hits may cost; 1: no limit */
+    bool times;               /* measure how long calls take: functions are counted one at a time */
+    bool words;               /* with `times`: measure the words that are allocated in calls */
+    uint64_t slow_ns;         /* with `times`: list calls that take as long; 0: none */
+    uint32_t argument_levels; /* count calls by arguments, nested as deep; 0: not */
+    bool shapes_only;         /* count them by the shapes of arguments */
 };
 
 /* Try breakpoints on this program, and set them in the VM: calls count from now on. Calls count in

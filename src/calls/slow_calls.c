@@ -16,18 +16,26 @@ struct slow_calls {
     struct call_counter *counter;
     struct code *code;
     struct call_names *names;
+    const struct call_arguments *arguments; /* NULL: they are not copied */
     struct slow_call *of;
     size_t count, room;
     uint64_t unlisted;
 };
 
 struct slow_calls *slow_calls_new(struct call_counter *counter, struct code *code,
-                                  struct call_names *names)
+                                  struct call_names *names, const struct call_arguments *arguments)
 {
     struct slow_calls *slow = xcalloc(1, sizeof(*slow));
 
-    *slow = (struct slow_calls){.counter = counter, .code = code, .names = names};
+    *slow = (struct slow_calls){
+        .counter = counter, .code = code, .names = names, .arguments = arguments};
     return slow;
+}
+
+static void free_call(struct slow_call *call)
+{
+    free(call->arguments);
+    free(call->stack);
 }
 
 void slow_calls_free(struct slow_calls *slow)
@@ -35,7 +43,7 @@ void slow_calls_free(struct slow_calls *slow)
     if (!slow)
         return;
     for (size_t i = 0; i < slow->count; i++)
-        free(slow->of[i].stack);
+        free_call(&slow->of[i]);
     free(slow->of);
     free(slow);
 }
@@ -63,7 +71,7 @@ static void name_stack(const struct slow_calls *slow, const struct wire_slow_cal
 
     call->stack = xcalloc(1 + from->words, sizeof(*call->stack));
     call->stack[call->depth++] = name_caller(slow, from->caller, from->code);
-    for (uint64_t i = 0; i < from->words; i++) {
+    for (uint32_t i = 0; i < from->words; i++) {
         uint64_t word = from->stack[i];
 
         if (!(word & TAG_BITS) && word != end && code_contains(slow->code, word - 1))
@@ -85,7 +93,7 @@ static void sort(struct slow_calls *slow)
     if (slow->count)
         qsort(slow->of, slow->count, sizeof(*slow->of), compare);
     for (; slow->count > CALLS_MAX; slow->unlisted++)
-        free(slow->of[--slow->count].stack);
+        free_call(&slow->of[--slow->count]);
 }
 
 static void add(void *context, const struct wire_slow_call *from)
@@ -102,6 +110,8 @@ static void add(void *context, const struct wire_slow_call *from)
                                .took = from->took,
                                .function = from->function,
                                .process = name_process(slow, from->pid)};
+    if (slow->arguments && from->has_arguments)
+        call->arguments = call_arguments_text(slow->arguments, &from->arguments, &call->is_cut);
     name_stack(slow, from, call);
 }
 

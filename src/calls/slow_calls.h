@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "beam/code.h"
+#include "calls/call_arguments.h"
 #include "calls/call_names.h"
 #include "capture/call_counter.h"
 
@@ -14,15 +15,17 @@ struct slow_call {
     uint64_t took;  /* ns */
     uint32_t function;
     struct call_named process;
+    char *arguments;          /* NULL: they were not copied */
+    bool is_cut;              /* a part of them was not copied */
     struct call_named *stack; /* the caller first */
     size_t depth;
 };
 
 struct slow_calls;
 
-/* All are borrowed. */
+/* All are borrowed. `arguments` NULL: they are not copied. */
 struct slow_calls *slow_calls_new(struct call_counter *counter, struct code *code,
-                                  struct call_names *names);
+                                  struct call_names *names, const struct call_arguments *arguments);
 void slow_calls_free(struct slow_calls *slow);
 
 /* Take the calls that the kernel has listed. Their callers and processes get the names that they

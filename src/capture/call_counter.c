@@ -49,6 +49,22 @@ void call_counter_each(const struct call_counter *counter, enum call_map map,
     free(values);
 }
 
+void call_counter_each_arguments(const struct call_counter *counter,
+                                 call_counter_visit_arguments visit, void *context)
+{
+    int map = bpf_map__fd(counter->skeleton->maps.argument_rows);
+    struct wire_arguments_key key, next;
+    struct wire_arguments_row row;
+    bool is_first = true;
+
+    while (!bpf_map_get_next_key(map, is_first ? NULL : &key, &next)) {
+        is_first = false;
+        key = next;
+        if (!bpf_map_lookup_elem(map, &key, &row))
+            visit(context, &key, &row);
+    }
+}
+
 static struct wire_call_counts counts_of(const struct call_counter *counter, uint32_t function)
 {
     struct wire_call_counts sum = {0}, *values = xcalloc((size_t)counter->cpus, sizeof(*values));
@@ -255,14 +271,18 @@ int call_counter_follow_threads(struct call_counter *counter, struct error *erro
 /* ---- the counter ---- */
 
 /* Maps have all of their memory from the start. */
-static void shrink_maps_of_times(const struct calls_bpf *skeleton,
-                                 const struct call_counter_options *options)
+static void shrink_maps(const struct calls_bpf *skeleton,
+                        const struct call_counter_options *options)
 {
     if (!options->times) {
         bpf_map__set_max_entries(skeleton->maps.returns, 1);
         bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
         bpf_map__set_max_entries(skeleton->maps.times, 1);
     }
+    if (!options->argument_levels)
+        bpf_map__set_max_entries(skeleton->maps.argument_rows, 1);
+    if (!options->argument_levels || !options->slow_ns)
+        bpf_map__set_max_entries(skeleton->maps.open_arguments, 1);
     if (!options->slow_ns)
         bpf_map__set_max_entries(skeleton->maps.slow, (uint32_t)getpagesize());
 }
@@ -302,7 +322,13 @@ static int load(struct call_counter *counter, const struct call_counter_options 
     skeleton->rodata->slow_ns = options->slow_ns;
     if (options->words)
         skeleton->rodata->memory_fields = memory_fields(layout);
-    shrink_maps_of_times(skeleton, options);
+    skeleton->rodata->argument_fields = (struct wire_argument_fields){
+        .levels = options->argument_levels,
+        .shapes_only = options->shapes_only,
+        .in_bits = counter->vm->features.binaries_in_bits,
+        .binary_of_size = (int16_t)layout->binary_orig_size,
+    };
+    shrink_maps(skeleton, options);
     if (bpf_load(skeleton->skeleton, error))
         return -1;
     return options->slow_ns ? call_counter_list_slow(counter, error) : 0;

@@ -21,9 +21,11 @@
 struct call_counter;
 
 struct call_counter_options {
-    bool times;       /* how long calls take can be measured */
-    bool words;       /* with `times`: and the words that are allocated in calls */
-    uint64_t slow_ns; /* with `times`: calls that take as long are listed; 0: none */
+    bool times;               /* how long calls take can be measured */
+    bool words;               /* with `times`: and the words that are allocated in calls */
+    uint64_t slow_ns;         /* with `times`: calls that take as long are listed; 0: none */
+    uint32_t argument_levels; /* of nesting that are copied of arguments; 0: they are not copied */
+    bool shapes_only;         /* only the shapes of arguments are copied */
 };
 
 /* `vm` is borrowed. */
@@ -82,6 +84,13 @@ typedef void (*call_counter_visit)(void *context, const struct wire_call_key *ke
                                    const struct wire_call_row *row);
 void call_counter_each(const struct call_counter *counter, enum call_map map,
                        call_counter_visit visit, void *context);
+
+/* Visit the different arguments of calls, WIRE_ARGUMENT_ROWS at most: calls with others have no
+ * row. Those of the trial are visited too. */
+typedef void (*call_counter_visit_arguments)(void *context, const struct wire_arguments_key *key,
+                                             const struct wire_arguments_row *row);
+void call_counter_each_arguments(const struct call_counter *counter,
+                                 call_counter_visit_arguments visit, void *context);
 
 /* ---- call_returns.c ---- */
 

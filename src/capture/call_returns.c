@@ -37,6 +37,7 @@ void call_counter_each_open(const struct call_counter *counter, call_counter_vis
                             void *context)
 {
     int map = bpf_map__fd(counter->skeleton->maps.open_calls);
+    int arguments = bpf_map__fd(counter->skeleton->maps.open_arguments);
     struct wire_call_frame frame, next;
     bool more = !bpf_map_get_next_key(map, NULL, &next);
 
@@ -45,8 +46,10 @@ void call_counter_each_open(const struct call_counter *counter, call_counter_vis
 
         frame = next;
         more = !bpf_map_get_next_key(map, &frame, &next);
-        if (!bpf_map_lookup_elem(map, &frame, &call) && visit(context, &frame, &call))
+        if (!bpf_map_lookup_elem(map, &frame, &call) && visit(context, &frame, &call)) {
             bpf_map_delete_elem(map, &frame);
+            bpf_map_delete_elem(arguments, &frame); /* it may have none */
+        }
     }
 }
 

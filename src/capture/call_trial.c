@@ -8,8 +8,9 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "vm_constants.h"
 
-enum { BATCHES = 9, BATCH = 100, CALLS = BATCHES * BATCH, BUCKETS = 1 << 12 };
+enum { TRIAL_ARGUMENTS = 2, BATCHES = 9, BATCH = 100, CALLS = BATCHES * BATCH, BUCKETS = 1 << 12 };
 
 /* A function whose entry can have a breakpoint. The words before the entry take the place of those
  * of an Erlang function. */
@@ -20,7 +21,7 @@ static __attribute__((noinline)) void called(void)
 
 static struct wire_call_site site_of(uint64_t entry)
 {
-    struct wire_call_site site = {.function = WIRE_CALL_TRIAL};
+    struct wire_call_site site = {.function = WIRE_CALL_TRIAL, .arity = TRIAL_ARGUMENTS};
 
     memcpy(site.mfa, (const void *)(entry - sizeof(site.mfa)), sizeof(site.mfa));
     return site;
@@ -33,8 +34,29 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What a call of the trial has: the process, and its arguments {1, []} and []. */
+struct trial_call {
+    const void *process;
+    uint64_t tuple[3];
+    uint64_t arguments[TRIAL_ARGUMENTS];
+};
+
+static void make_arguments(struct trial_call *call)
+{
+    call->tuple[0] = 2 << HEADER_ARITY_OFFS | ARITYVAL_SUBTAG;
+    call->tuple[1] = 1 << TAG_IMMED1_SIZE | TAG_IMMED1_SMALL;
+    call->tuple[2] = TAG_IMMED2_NIL;
+    call->arguments[0] = (uintptr_t)call->tuple | TAG_PRIMARY_BOXED;
+    call->arguments[1] = TAG_IMMED2_NIL;
+}
+
+static uint64_t call_once(const struct trial_call *call)
+{
+    return jit_call(called, call->process, call->arguments);
+}
+
 /* The median CPU time of a call of `called`, by JIT code of this process, ns. */
-static double call_ns(const void *process)
+static double call_ns(const struct trial_call *call)
 {
     uint64_t batches[BATCHES];
 
@@ -42,7 +64,7 @@ static double call_ns(const void *process)
         uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
         for (int i = 0; i < BATCH; i++)
-            jit_call(called, process);
+            call_once(call);
         batches[batch] = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
     }
     qsort(batches, BATCHES, sizeof(*batches), compare);
@@ -58,7 +80,8 @@ static int refused(const char *what, uint64_t count, struct error *error)
                      CALLS, what, (unsigned long long)count);
 }
 
-static int try_entry(struct call_counter *counter, const void *process, struct error *error)
+static int try_entry(struct call_counter *counter, const struct trial_call *call,
+                     struct error *error)
 {
     volatile uint64_t entry = (uintptr_t)called; /* not a function for the compiler, but bytes */
     const struct wire_call_site site = site_of(entry);
@@ -66,7 +89,7 @@ static int try_entry(struct call_counter *counter, const void *process, struct e
 
     if (call_counter_arm(counter, entry, &site, error))
         return -1;
-    counter->hit_ns = call_ns(process);
+    counter->hit_ns = call_ns(call);
     call_counter_disarm(counter, entry);
     sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
     if (sums.counts.calls != CALLS || sums.missed)
@@ -122,18 +145,19 @@ static int take_own_time(struct call_counter *counter, struct error *error)
 }
 
 /* A call has two hits. */
-static int try_return(struct call_counter *counter, const void *process, struct error *error)
+static int try_return(struct call_counter *counter, const struct trial_call *call,
+                      struct error *error)
 {
     volatile uint64_t entry = (uintptr_t)called;
     const struct wire_call_site site = site_of(entry);
-    uint64_t returned = jit_call(called, process);
+    uint64_t returned = call_once(call);
     int result;
 
     if (call_counter_arm(counter, entry, &site, error))
         return -1;
     result = call_counter_arm_return(counter, returned, error);
     if (!result)
-        counter->hit_ns = call_ns(process) / 2;
+        counter->hit_ns = call_ns(call) / 2;
     call_counter_forget_return(counter, returned);
     call_counter_disarm(counter, entry);
     return result ? -1 : take_own_time(counter, error);
@@ -143,15 +167,17 @@ int call_counter_try(struct call_counter *counter, bool times, struct error *err
 {
     const struct layout *layout = &counter->vm->layout;
     uint8_t *process = xcalloc(1, (size_t)layout->sizeof_process);
+    struct trial_call call = {.process = process};
     int result;
 
+    make_arguments(&call);
     /* The end of its stack is above this one, anywhere. */
     memset(process + layout->process_hend, 0x7f, sizeof(uint64_t));
     counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
     counter->tids[counter->tid_count++] = gettid();
-    result = try_entry(counter, process, error);
+    result = try_entry(counter, &call, error);
     if (!result && times)
-        result = try_return(counter, process, error);
+        result = try_return(counter, &call, error);
     counter->tid_count = 0;
     counter->trial_hits = call_counter_hits(counter);
     free(process);

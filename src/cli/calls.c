@@ -32,7 +32,9 @@ struct calls_options {
     double budget;   /* share of the VM's CPU time */
     size_t top;      /* SIZE_MAX: not given */
     bool json, latency, memory;
-    uint64_t slow_ns; /* 0: not given */
+    uint64_t slow_ns;         /* 0: not given */
+    uint32_t argument_levels; /* 0: not given */
+    bool shapes_only;
     bool wait_load, dry_run;
 };
 
@@ -86,6 +88,22 @@ static int set_memory(void *target, char *text, struct error *error)
     return 0;
 }
 
+/* Shapes are shown to this depth. */
+enum { SHAPE_LEVELS = 3 };
+
+static int set_arguments(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+    long levels = SHAPE_LEVELS;
+
+    options->shapes_only = !strcmp(text, "sizes");
+    if (!options->shapes_only &&
+        option_number("the depth of arguments", text, 1, WIRE_ARGUMENT_LEVELS, &levels, error))
+        return -1;
+    options->argument_levels = (uint32_t)levels;
+    return 0;
+}
+
 static int set_top(void *target, char *text, struct error *error)
 {
     long value;
@@ -120,10 +138,14 @@ static const struct command_option option_list[] = {
      "Measure how many words calls allocate until they return, with those of the functions they "
      "call. Measures latency, too.",
      set_memory, NULL},
+    {"args", 'a', "DEPTH",
+     "Count calls by their arguments, too, and list those of slow calls. DEPTH is the number of "
+     "levels of tuples, lists and maps that are shown, 1 to 8; `sizes` shows types and sizes "
+     "without contents.",
+     set_arguments, NULL},
     {"top", 't', "N",
-     "List the N callers and the N processes with the most calls of each function, and the N "
-     "slowest "
-     "calls. The default is 10; 2 callers and processes for more than 4 functions.",
+     "List the N callers, processes and arguments with the most calls of each function, and the N "
+     "slowest calls. The default is 10; 2 of each for more than 4 functions.",
      set_top, NULL},
     {"wait-load", 0, NULL, "Wait until the VM has loaded the modules, and count from then on.",
      option_set_true, NULL, offsetof(struct calls_options, wait_load)},
@@ -264,6 +286,20 @@ static void warn_of_slow(const struct call_report *report, const struct call_fac
                         facts->followed_ns / 1e6);
 }
 
+/* Say how many calls show `...` in the place of a part of their arguments. */
+static void say_cut(const struct call_report *report)
+{
+    uint64_t cut = 0, seen = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        cut += report->of[i].cut;
+        seen += report->of[i].seen;
+    }
+    if (cut)
+        message_say("%s of %s calls have arguments of which a part is shown as ...",
+                    number_text(cut).text, number_text(seen).text);
+}
+
 static size_t top_of(const struct calls_options *options, size_t functions)
 {
     if (options->top != SIZE_MAX)
@@ -295,6 +331,8 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
         say_unreturned(&report);
     if (!result && report.lists_slow)
         warn_of_slow(&report, facts, options->slow_ns);
+    if (!result)
+        say_cut(&report);
     call_report_free(&report);
     if (!result)
         say_cost(facts, options->budget);
@@ -326,12 +364,15 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
         return result;
     }
     if (!result)
-        result = call_watch_start(watch,
-                                  &(struct call_watch_options){.budget = options->budget,
-                                                               .times = options->latency,
-                                                               .words = options->memory,
-                                                               .slow_ns = options->slow_ns},
-                                  error);
+        result = call_watch_start(
+            watch,
+            &(struct call_watch_options){.budget = options->budget,
+                                         .times = options->latency,
+                                         .words = options->memory,
+                                         .slow_ns = options->slow_ns,
+                                         .argument_levels = options->argument_levels,
+                                         .shapes_only = options->shapes_only},
+            error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);

@@ -108,6 +108,22 @@ static void put_processes(struct json *json, const struct counted_rows *rows)
     json_number(json, "calls_without_process", rows->lost);
 }
 
+static void put_arguments(struct json *json, const struct call_function_report *function)
+{
+    const struct counted_rows *rows = &function->arguments;
+
+    json_open_lines(json, "arguments", '[');
+    for (size_t i = 0; i < rows->count; i++) {
+        json_open(json, NULL, '{');
+        put_clean(json, "text", rows->of[i].who.name);
+        put_calls(json, &rows->of[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_number(json, "calls_without_arguments", rows->lost);
+    json_number(json, "calls_with_cut_arguments", function->cut);
+}
+
 static void put_latency_of_all(struct json *json, const struct call_function_report *function)
 {
     put_latency(json, &function->times);
@@ -132,6 +148,8 @@ static void put_function(struct json *json, const struct call_function_report *f
         put_memory(json, &function->times, function->calls);
     put_callers(json, &function->callers, report);
     put_processes(json, &function->processes);
+    if (report->has_arguments)
+        put_arguments(json, function);
     json_close(json, '}');
 }
 
@@ -144,6 +162,8 @@ static void put_slow_call(struct json *json, const struct call_report *report,
     json_decimal(json, "ended", (double)call->ended / 1e9, 3);
     put_clean(json, "pid", call->process.name);
     put_clean(json, "name", call->process.more);
+    if (report->has_arguments)
+        put_clean(json, "arguments", call->arguments ? call->arguments : "");
     json_open(json, "stack", '[');
     for (size_t i = 0; i < call->depth; i++) {
         json_open(json, NULL, '{');

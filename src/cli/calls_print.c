@@ -123,6 +123,12 @@ static void print_process(const struct table *table, const struct counted_row *r
               row->who.more[0] ? "  in %s %s" : "  in %s%s", row->who.name, row->who.more);
 }
 
+static void print_arguments(const struct table *table, const struct counted_row *row)
+{
+    print_row(table, (struct call_cells){row->calls, row->seen, NULL}, "  with %s%s", row->who.name,
+              "");
+}
+
 /* Rows below the first ones, in one line, so that lines add up. */
 static void print_rest(const struct table *table, const struct counted_rows *rows,
                        const char *format)
@@ -189,6 +195,9 @@ void calls_print_table(const struct call_report *report, const struct call_facts
                    "  called by callers that were not counted%s%s");
         print_rows(&table, &function->processes, print_process, "  in %s other processes%s",
                    "  in processes that were not counted%s%s");
+        if (report->has_arguments)
+            print_rows(&table, &function->arguments, print_arguments, "  with %s other arguments%s",
+                       "  with arguments that were not counted%s%s");
     }
     print_uncalled(&table, report, called);
 }
@@ -216,6 +225,8 @@ static void print_slow(const struct call_report *report, const struct slow_call 
     message_print("%10s  %.*s  %s in %s%s%s", number_text_amount(call->took, UNIT_NS).text,
                   (int)text.size, text.data, report->symbols[call->function], call->process.name,
                   call->process.more[0] ? " " : "", call->process.more);
+    if (call->arguments)
+        message_print("%26s  with %s", "", call->arguments);
     for (size_t i = 0; i < call->depth && i < SLOW_DEPTH; i++) {
         const struct call_named *caller = &call->stack[i];
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Runs in a guest of tools/kernel-lab: counts and times calls of the load for a while. Prints the result.
-beamflame calls -p "$1" -d 15 --budget 100 --slow 1us --json phases:ets_work/2 2>/tmp/message >/tmp/x.json
+beamflame calls -p "$1" -d 15 --budget 100 --slow 1us --args 3 --json phases:ets_work/2 2>/tmp/message >/tmp/x.json
 echo "code $?"
 sed 's/^/message /' /tmp/message
 tr -d '\n' </tmp/x.json | sed 's/^/calls /;s/$/\n/'

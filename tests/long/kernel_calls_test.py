@@ -41,6 +41,10 @@ class KernelCalls(unittest.TestCase):
         for call in counted["slow_calls"]:
             self.assertEqual([frame["function"] for frame in call["stack"]][:2],
                              ["phases:repeat/3", "phases:phase_ets/1"])
+            self.assertEqual(call["arguments"], f"(#Ref<...>, {ROUNDS})")
+        self.assertEqual(function["calls_without_arguments"], 0)
+        self.assertEqual(sorted(row["text"] for row in function["arguments"]),
+                         sorted(f"(#Ref<...>, {n})" for n in range(ROUNDS + 1)))
 
 
 if __name__ == "__main__":
