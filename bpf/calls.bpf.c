@@ -8,9 +8,11 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "arguments.h"
 #include "registers.h"
 #include "wire_calls.h"
+
+#include "arguments.h"
+#include "match.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -172,6 +174,26 @@ static __always_inline void add_words(const struct wire_open_call *call, __u64 p
     __sync_fetch_and_add(&row->words, (now.words - call->memory.words) * call->weight);
 }
 
+/* A call begins that does not match. The one that had its place before has ended, unless this is a
+ * round of its loop. */
+static __always_inline void skip_call(const struct wire_call_site *site, __u64 process, __u64 slot,
+                                      struct wire_call_counts *sums)
+{
+    struct wire_call_frame frame = {};
+    struct wire_open_call *before;
+    __u64 caller;
+
+    if (!find_frame(process, slot, &frame))
+        return;
+    before = bpf_map_lookup_elem(&open_calls, &frame);
+    if (!before || !read_word(&caller, slot) ||
+        (site->loops && before->caller == caller && before->function == site->function))
+        return;
+    if (before->began >= opened)
+        sums->replaced++;
+    bpf_map_delete_elem(&open_calls, &frame);
+}
+
 /* A call begins, and returns to `caller->who`. The call that had its place before has ended in
  * another way than by a return, or it was not seen, unless this is a round of its loop. */
 static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
@@ -311,6 +333,21 @@ int end_call(struct bpf_perf_event_data *context)
 
 /* ---- counts ---- */
 
+/* True if the arguments of the call match, or need not. Others are counted here. */
+static __always_inline bool is_selected(const struct wire_call_site *site, __u64 registers,
+                                        struct wire_call_counts *sums)
+{
+    enum match_result result = match_call(site->function, registers, site->arity);
+
+    if (result == MATCH_UNREADABLE) {
+        sums->unchecked++;
+    } else if (result == MATCH_NO) {
+        sums->unmatched++;
+        sums->unmatched_weight += weight;
+    }
+    return result == MATCH_YES;
+}
+
 /* At the entry, the CPU's stack pointer is the Erlang stack's, and the word there is the return
  * address: of the call, or, if a tail call led here, of the call before it. */
 SEC("perf_event")
@@ -334,6 +371,11 @@ int count_call(struct bpf_perf_event_data *context)
     all->calls++;
     if (!is_still_there(site, entry)) {
         sums->strangers++;
+        return 0;
+    }
+    if (has_matches && !is_selected(site, jit_x_registers(&context->regs), sums)) {
+        if (process_hend)
+            skip_call(site, process, top, sums);
         return 0;
     }
     sums->calls++;

@@ -60,6 +60,8 @@ struct wire_arguments {
     __u64 word[WIRE_ARGUMENT_WORDS];
 };
 
+/* Copies of one hash are taken for equal. That unequal ones have the same of 64 bits is unlikely:
+ * with all rows in use, 1 to 10^13. */
 struct wire_arguments_key {
     __u64 hash; /* of the copy */
     __u64 function;

@@ -12,6 +12,7 @@
 
 #include "wire.h"
 #include "wire_arguments.h"
+#include "wire_match.h"
 
 enum wire_calls_limits {
     WIRE_CALL_AT_ONCE = 4, /* functions that are counted at once: a CPU has as many breakpoints */
@@ -49,6 +50,10 @@ struct wire_call_counts {
     __u64 ended;     /* calls that did not return: another process has their place */
     __u64 no_room;   /* calls that were not followed, because too many had not returned */
     __u64 untimed;   /* calls that returned, and for whose time there was no room */
+    __u64
+        unmatched; /* calls whose arguments do not match the pattern: they are in no other count */
+    __u64 unmatched_weight;
+    __u64 unchecked; /* calls whose arguments can't be read: neither */
     __u64 unlisted;  /* slow calls for which the ring buffer had no room */
 };
 

@@ -139,6 +139,18 @@ const char *atom_text(struct atoms *atoms, uint64_t term)
     return *cached;
 }
 
+uint64_t atom_find(struct atoms *atoms, const char *text)
+{
+    for (uint64_t index = 0; exists(atoms, index); index++) {
+        uint64_t term = index << TAG_IMMED2_SIZE | TAG_IMMED2_ATOM;
+        const char *found = atom_text(atoms, term);
+
+        if (found && !strcmp(found, text))
+            return term;
+    }
+    return 0;
+}
+
 /* "Enum" for the Elixir module 'Elixir.Enum'; NULL if it is not an Elixir module. */
 static const char *elixir_name(const char *module)
 {

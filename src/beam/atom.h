@@ -18,6 +18,9 @@ void atoms_free(struct atoms *atoms);
  * be read. The text lives as long as `atoms`. */
 const char *atom_text(struct atoms *atoms, uint64_t term);
 
+/* The atom with this text, 0 if the VM has none. Looks at each atom, until it is found. */
+uint64_t atom_find(struct atoms *atoms, const char *text);
+
 /* The name that an atom shows: "Shop.Stock" for 'Elixir.Shop.Stock', as Elixir writes it; else the
  * text itself. A part of `text`. */
 const char *atom_shown(const char *text);

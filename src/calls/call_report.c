@@ -135,17 +135,19 @@ static void add_arguments(void *context, const struct wire_arguments_key *key,
 }
 
 /* The kernel counts hits without running the program where a program of the same kind is running:
- * calls whose caller and process are unknown. */
+ * calls whose caller and process are unknown. If calls have to match, it is unknown if they do. */
 static void make_function(struct call_function_report *function, const struct call_sums *sums,
-                          struct call_estimate estimate)
+                          struct call_estimate estimate, bool matches)
 {
-    uint64_t seen = sums->counts.calls + sums->missed;
+    uint64_t seen = sums->counts.calls + (matches ? 0 : sums->missed);
     double all = sums->counts.calls ? (double)seen / (double)sums->counts.calls : 1;
     uint64_t weight = whole_part((double)sums->counts.weight * all);
 
     function->seen = seen;
     function->calls = sums->counts.calls ? whole_part(estimate.calls * all + 0.5) : seen;
     function->half = estimate.half;
+    function->unmatched = sums->counts.unmatched_weight / WIRE_CALL_WEIGHT;
+    function->unchecked = sums->counts.unchecked + (matches ? sums->missed : 0);
     call_report_merge(&function->callers);
     call_report_merge(&function->processes);
     call_report_merge(&function->arguments);
@@ -165,8 +167,11 @@ static int compare_functions(const void *a, const void *b)
 {
     const struct call_function_report *x = a, *y = b;
 
-    return x->calls == y->calls ? strcmp(x->symbol, y->symbol)
-                                : (x->calls < y->calls) - (x->calls > y->calls);
+    if (x->calls != y->calls)
+        return (x->calls < y->calls) - (x->calls > y->calls);
+    if (x->unmatched != y->unmatched)
+        return (x->unmatched < y->unmatched) - (x->unmatched > y->unmatched);
+    return strcmp(x->symbol, y->symbol);
 }
 
 void call_report_make(const struct call_results *results, struct call_report *report)
@@ -176,6 +181,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
     *report = (struct call_report){.has_times = results->followed != NULL,
                                    .has_words = results->words,
                                    .has_arguments = results->arguments != NULL,
+                                   .has_matches = results->matches,
                                    .count = results->functions->count};
     call_counter_each(results->counter, CALL_MAP_CALLERS, add_caller, &maker);
     call_counter_each(results->counter, CALL_MAP_PROCESSES, add_process, &maker);
@@ -185,7 +191,8 @@ void call_report_make(const struct call_results *results, struct call_report *re
         struct call_sums sums = call_counter_sums(results->counter, i);
 
         report->of[i].symbol = report->symbols[i] = results->functions->of[i].symbol;
-        make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i));
+        make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i),
+                      results->matches);
         report->unlisted += sums.counts.unlisted;
         if (results->followed)
             make_times(&report->of[i], call_followed_unreturned(results->followed, i));

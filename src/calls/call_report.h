@@ -37,14 +37,16 @@ struct call_function_report {
     uint64_t calls, seen;
     double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
     struct counted_rows callers, processes, arguments;
-    uint64_t cut; /* calls of `arguments` of which a part was not copied */
+    uint64_t unmatched; /* calls that did not match the pattern: in no other number */
+    uint64_t unchecked; /* calls that may have matched, because their arguments were not read */
+    uint64_t cut;       /* calls of `arguments` of which a part was not copied */
     /* How long calls take; all are 0 if that was not measured. */
     struct call_times times; /* of all callers */
     struct call_unreturned unreturned;
 };
 
 struct call_report {
-    bool has_times, has_words, has_arguments;
+    bool has_times, has_words, has_arguments, has_matches;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
@@ -64,6 +66,7 @@ struct call_results {
     bool words;                             /* and words were measured */
     struct slow_calls *slow;                /* NULL: none were listed */
     const struct call_arguments *arguments; /* NULL: they were not copied */
+    bool matches;                           /* functions have patterns */
 };
 
 void call_report_make(const struct call_results *results, struct call_report *report);

@@ -7,6 +7,7 @@
 #include "calls/call_arguments.h"
 #include "calls/call_followed.h"
 #include "calls/call_loop.h"
+#include "calls/call_match.h"
 #include "calls/call_windows.h"
 #include "calls/slow_calls.h"
 #include "capture/governor.h"
@@ -32,7 +33,7 @@ struct call_watch {
     struct call_counter *counter;
     struct call_windows *windows;
     struct call_followed *followed;   /* NULL: times are not measured */
-    bool words;                       /* are measured */
+    bool words, matches;              /* words are measured; functions have patterns */
     struct slow_calls *slow;          /* NULL: slow calls are not listed */
     struct call_arguments *arguments; /* NULL: they are not copied */
     uint32_t group_size;              /* functions at once */
@@ -264,9 +265,11 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
     watch->counter = call_counter_new(
         watch->vm,
         &(struct call_counter_options){options->times, options->words, options->slow_ns,
-                                       options->argument_levels, options->shapes_only},
+                                       options->argument_levels, options->shapes_only,
+                                       options->pattern_count > 0},
         error);
-    if (!watch->counter)
+    if (!watch->counter || call_match_set(watch->counter, &watch->functions, watch->atoms,
+                                          options->patterns, options->pattern_count, error))
         return -1;
     if (options->argument_levels) {
         watch->arguments = call_arguments_new(watch->vm, watch->atoms, watch->counter,
@@ -275,6 +278,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
             return -1;
     }
     watch->words = options->words;
+    watch->matches = options->pattern_count > 0;
     watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
     if (options->times)
         watch->followed = call_followed_new(watch->vm, watch->code, watch->counter, error);
@@ -488,6 +492,6 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
                                             watch->names, watch->followed, watch->words,
-                                            watch->slow, watch->arguments},
+                                            watch->slow, watch->arguments, watch->matches},
                      report);
 }

@@ -12,6 +12,7 @@
 #include "beam/vm.h"
 #include "beam/function_name.h"
 #include "calls/call_report.h"
+#include "calls/match_pattern.h"
 #include "util/error.h"
 
 struct call_watch;
@@ -39,6 +40,8 @@ struct call_watch_options {
     uint64_t slow_ns;         /* with `times`: list calls that take as long; 0: none */
     uint32_t argument_levels; /* count calls by arguments, nested as deep; 0: not */
     bool shapes_only;         /* count them by the shapes of arguments */
+    const struct match_pattern *const *patterns; /* count only calls that match, one a function */
+    size_t pattern_count;
 };
 
 /* Try breakpoints on this program, and set them in the VM: calls count from now on. Calls count in

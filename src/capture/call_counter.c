@@ -79,6 +79,9 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.untimed += values[i].untimed;
             sum.no_room += values[i].no_room;
             sum.unlisted += values[i].unlisted;
+            sum.unmatched += values[i].unmatched;
+            sum.unmatched_weight += values[i].unmatched_weight;
+            sum.unchecked += values[i].unchecked;
         }
     }
     free(values);
@@ -98,7 +101,9 @@ static uint64_t hits_of(const struct call_counter *counter, uint32_t function)
 struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t function)
 {
     struct call_sums sums = {.counts = counts_of(counter, function)};
-    uint64_t hits = hits_of(counter, function), seen = sums.counts.calls + sums.counts.strangers;
+    uint64_t hits = hits_of(counter, function), seen = sums.counts.calls + sums.counts.strangers +
+                                                       sums.counts.unmatched +
+                                                       sums.counts.unchecked;
 
     sums.missed = hits > seen ? hits - seen : 0;
     return sums;
@@ -153,6 +158,14 @@ int call_counter_set(struct call_counter *counter, uint64_t address, int program
         return 0;
     call_counter_disarm(counter, address);
     return -1;
+}
+
+int call_counter_match(struct call_counter *counter, uint32_t function,
+                       const struct wire_match *match, struct error *error)
+{
+    if (bpf_map_update_elem(bpf_map__fd(counter->skeleton->maps.matches), &function, match, 0))
+        return error_set(error, ERROR_FAILED, "a BPF map can't be filled: %s", strerror(errno));
+    return 0;
 }
 
 int call_counter_arm(struct call_counter *counter, uint64_t entry,
@@ -279,6 +292,8 @@ static void shrink_maps(const struct calls_bpf *skeleton,
         bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
         bpf_map__set_max_entries(skeleton->maps.times, 1);
     }
+    if (!options->matches)
+        bpf_map__set_max_entries(skeleton->maps.matches, 1);
     if (!options->argument_levels)
         bpf_map__set_max_entries(skeleton->maps.argument_rows, 1);
     if (!options->argument_levels || !options->slow_ns)
@@ -328,6 +343,7 @@ static int load(struct call_counter *counter, const struct call_counter_options 
         .in_bits = counter->vm->features.binaries_in_bits,
         .binary_of_size = (int16_t)layout->binary_orig_size,
     };
+    skeleton->rodata->has_matches = options->matches;
     shrink_maps(skeleton, options);
     if (bpf_load(skeleton->skeleton, error))
         return -1;
@@ -342,8 +358,7 @@ struct call_counter *call_counter_new(const struct vm *vm,
 
     counter->vm = vm;
     counter->is_open = true;
-    if (load(counter, options, error) == 0 &&
-        call_counter_try(counter, options->times, error) == 0 &&
+    if (load(counter, options, error) == 0 && call_counter_try(counter, options, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;
     call_counter_free(counter);

@@ -26,6 +26,7 @@ struct call_counter_options {
     uint64_t slow_ns;         /* with `times`: calls that take as long are listed; 0: none */
     uint32_t argument_levels; /* of nesting that are copied of arguments; 0: they are not copied */
     bool shapes_only;         /* only the shapes of arguments are copied */
+    bool matches;             /* functions can have patterns */
 };
 
 /* `vm` is borrowed. */
@@ -39,6 +40,10 @@ double call_counter_hit_ns(const struct call_counter *counter);
 
 /* What breakpoints add to the time of a call, ns; 0 if no times are measured. It is subtracted. */
 double call_counter_own_ns(const struct call_counter *counter);
+
+/* With `matches`: count only the calls of this function that match. */
+int call_counter_match(struct call_counter *counter, uint32_t function,
+                       const struct wire_match *match, struct error *error);
 
 /* Count calls that enter at `entry`. Return 0, or -1 with an error of breakpoint_set(). */
 int call_counter_arm(struct call_counter *counter, uint64_t entry,

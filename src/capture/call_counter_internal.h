@@ -41,7 +41,8 @@ int call_counter_set(struct call_counter *counter, uint64_t address, int program
 /* Make counter->slow. Return 0, or -1 with error. */
 int call_counter_list_slow(struct call_counter *counter, struct error *error);
 
-/* Try breakpoints on functions of this program, measure what a hit costs, and check that each is
- * counted; with `times`, that each return is matched, too. Return 0, or -1 with error:
- * ERROR_UNSUPPORTED if they don't work here. */
-int call_counter_try(struct call_counter *counter, bool times, struct error *error);
+/* Try breakpoints on functions of this program, measure what a hit costs with these options, and
+ * check that each is counted; with `times`, that each return is matched, too. Return 0, or -1 with
+ * error: ERROR_UNSUPPORTED if they don't work here. */
+int call_counter_try(struct call_counter *counter, const struct call_counter_options *options,
+                     struct error *error);

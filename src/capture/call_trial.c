@@ -163,7 +163,21 @@ static int try_return(struct call_counter *counter, const struct trial_call *cal
     return result ? -1 : take_own_time(counter, error);
 }
 
-int call_counter_try(struct call_counter *counter, bool times, struct error *error)
+/* A pattern that the calls of the trial match: ({1, _}, []). */
+static int set_pattern(struct call_counter *counter, const struct trial_call *call,
+                       struct error *error)
+{
+    const struct wire_match match = {
+        .count = 3,
+        .steps = {{.kind = WIRE_MATCH_TUPLE, .slot = 0, .to = TRIAL_ARGUMENTS, .size = 2},
+                  {.kind = WIRE_MATCH_EQUAL, .slot = TRIAL_ARGUMENTS, .value = call->tuple[1]},
+                  {.kind = WIRE_MATCH_EQUAL, .slot = 1, .value = call->arguments[1]}}};
+
+    return call_counter_match(counter, WIRE_CALL_TRIAL, &match, error);
+}
+
+int call_counter_try(struct call_counter *counter, const struct call_counter_options *options,
+                     struct error *error)
 {
     const struct layout *layout = &counter->vm->layout;
     uint8_t *process = xcalloc(1, (size_t)layout->sizeof_process);
@@ -175,8 +189,10 @@ int call_counter_try(struct call_counter *counter, bool times, struct error *err
     memset(process + layout->process_hend, 0x7f, sizeof(uint64_t));
     counter->tids = xgrow(counter->tids, &counter->tid_room, 0, sizeof(*counter->tids));
     counter->tids[counter->tid_count++] = gettid();
-    result = try_entry(counter, &call, error);
-    if (!result && times)
+    result = options->matches ? set_pattern(counter, &call, error) : 0;
+    if (!result)
+        result = try_entry(counter, &call, error);
+    if (!result && options->times)
         result = try_return(counter, &call, error);
     counter->tid_count = 0;
     counter->trial_hits = call_counter_hits(counter);

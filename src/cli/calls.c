@@ -15,6 +15,7 @@
 #include "os/privileges.h"
 #include "output/number_text.h"
 #include "session/targets.h"
+#include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/quantity.h"
 
@@ -35,6 +36,8 @@ struct calls_options {
     uint64_t slow_ns;         /* 0: not given */
     uint32_t argument_levels; /* 0: not given */
     bool shapes_only;
+    struct match_pattern *patterns[WIRE_CALL_FUNCTIONS]; /* of --match, one a function */
+    size_t pattern_count;
     bool wait_load, dry_run;
 };
 
@@ -104,6 +107,30 @@ static int set_arguments(void *target, char *text, struct error *error)
     return 0;
 }
 
+/* Add a function to count. */
+static int add_name(struct calls_options *options, const struct function_name *name,
+                    struct error *error)
+{
+    if (options->name_count == WIRE_CALL_FUNCTIONS)
+        return error_set(error, ERROR_USAGE, "at most %d functions can be counted at once",
+                         WIRE_CALL_FUNCTIONS);
+    options->names[options->name_count++] = *name;
+    return 0;
+}
+
+static int set_match(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+    struct match_pattern *pattern = xcalloc(1, sizeof(*pattern));
+
+    if (match_pattern_parse(text, pattern, error) || add_name(options, &pattern->name, error)) {
+        free(pattern);
+        return -1;
+    }
+    options->patterns[options->pattern_count++] = pattern;
+    return 0;
+}
+
 static int set_top(void *target, char *text, struct error *error)
 {
     long value;
@@ -138,11 +165,16 @@ static const struct command_option option_list[] = {
      "Measure how many words calls allocate until they return, with those of the functions they "
      "call. Measures latency, too.",
      set_memory, NULL},
-    {"args", 'a', "DEPTH",
+    {"args", 0, "DEPTH",
      "Count calls by their arguments, too, and list those of slow calls. DEPTH is the number of "
      "levels of tuples, lists and maps that are shown, 1 to 8; `sizes` shows types and sizes "
      "without contents.",
      set_arguments, NULL},
+    {"match", 0, "PATTERN",
+     "Count only the calls of a function whose arguments match: 'm:f({ok, _}, 42, <<\"x\">>)'. `_` "
+     "is any term. The kernel compares atoms, integers, tuples, lists, and binaries or how they "
+     "begin. Can be given for several functions.",
+     set_match, NULL},
     {"top", 't', "N",
      "List the N callers, processes and arguments with the most calls of each function, and the N "
      "slowest calls. The default is 10; 2 of each for more than 4 functions.",
@@ -162,12 +194,10 @@ static int take_arguments(void *target, char **arguments, bool after_dashes, str
 
     (void)after_dashes;
     for (; *arguments; arguments++) {
-        if (options->name_count == WIRE_CALL_FUNCTIONS)
-            return error_set(error, ERROR_USAGE, "at most %d functions can be counted at once",
-                             WIRE_CALL_FUNCTIONS);
-        if (function_name_parse(*arguments, &options->names[options->name_count], error))
+        struct function_name name;
+
+        if (function_name_parse(*arguments, &name, error) || add_name(options, &name, error))
             return -1;
-        options->name_count++;
     }
     return 0;
 }
@@ -286,6 +316,18 @@ static void warn_of_slow(const struct call_report *report, const struct call_fac
                         facts->followed_ns / 1e6);
 }
 
+static void warn_of_unchecked(const struct call_report *report)
+{
+    uint64_t unchecked = 0;
+
+    for (size_t i = 0; i < report->count; i++)
+        unchecked += report->of[i].unchecked;
+    if (unchecked)
+        message_warning("%s calls are not counted, because their arguments could not be read: it "
+                        "is not known if they match",
+                        number_text(unchecked).text);
+}
+
 /* Say how many calls show `...` in the place of a part of their arguments. */
 static void say_cut(const struct call_report *report)
 {
@@ -333,6 +375,8 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
         warn_of_slow(&report, facts, options->slow_ns);
     if (!result)
         say_cut(&report);
+    if (!result)
+        warn_of_unchecked(&report);
     call_report_free(&report);
     if (!result)
         say_cost(facts, options->budget);
@@ -364,15 +408,18 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
         return result;
     }
     if (!result)
-        result = call_watch_start(
-            watch,
-            &(struct call_watch_options){.budget = options->budget,
-                                         .times = options->latency,
-                                         .words = options->memory,
-                                         .slow_ns = options->slow_ns,
-                                         .argument_levels = options->argument_levels,
-                                         .shapes_only = options->shapes_only},
-            error);
+        result =
+            call_watch_start(watch,
+                             &(struct call_watch_options){
+                                 .budget = options->budget,
+                                 .times = options->latency,
+                                 .words = options->memory,
+                                 .slow_ns = options->slow_ns,
+                                 .argument_levels = options->argument_levels,
+                                 .shapes_only = options->shapes_only,
+                                 .patterns = (const struct match_pattern *const *)options->patterns,
+                                 .pattern_count = options->pattern_count},
+                             error);
     if (!result) {
         privileges_record(false, false);
         say_start(options, call_watch_functions(watch), vm->pid);
@@ -411,7 +458,10 @@ static int run(int argc, char **argv)
     if (!command_line_parse(&calls_command, argc, argv, &options, &result))
         return result;
     privileges_observe();
-    return run_in_vm(&options, &error) ? message_error(&error) : 0;
+    result = run_in_vm(&options, &error) ? message_error(&error) : 0;
+    while (options.pattern_count)
+        free(options.patterns[--options.pattern_count]);
+    return result;
 }
 
 static const struct option_group groups[] = {
@@ -435,7 +485,9 @@ const struct command calls_command = {
         "counted at random times, and numbers of calls are estimates with an interval.",
     .groups = groups,
     .examples = "beamflame calls -p PID -d 10 lists:map/2\n"
-                "beamflame calls -p PID -d 10 Enum.map/2 my_server:handle_call\n",
+                "beamflame calls -p PID -d 10 Enum.map/2 my_server:handle_call\n"
+                "beamflame calls -p PID -d 10 --args 2 my_server:handle_call/3\n"
+                "beamflame calls -p PID -d 10 --match 'my_server:handle_call({get, _}, _, _)'\n",
     .take_arguments = take_arguments,
     .check = check,
     .run = run,

@@ -148,6 +148,10 @@ static void put_function(struct json *json, const struct call_function_report *f
         put_memory(json, &function->times, function->calls);
     put_callers(json, &function->callers, report);
     put_processes(json, &function->processes);
+    if (report->has_matches) {
+        json_number(json, "unmatched", function->unmatched);
+        json_number(json, "unchecked", function->unchecked);
+    }
     if (report->has_arguments)
         put_arguments(json, function);
     json_close(json, '}');

@@ -184,7 +184,7 @@ void calls_print_table(const struct call_report *report, const struct call_facts
     const struct table table = {facts->seconds, top, report->has_times, report->has_words};
     size_t called = 0;
 
-    while (called < report->count && report->of[called].calls)
+    while (called < report->count && (report->of[called].calls || report->of[called].unmatched))
         called++;
     print_titles(&table);
     for (size_t i = 0; i < called; i++) {
@@ -195,6 +195,9 @@ void calls_print_table(const struct call_report *report, const struct call_facts
                    "  called by callers that were not counted%s%s");
         print_rows(&table, &function->processes, print_process, "  in %s other processes%s",
                    "  in processes that were not counted%s%s");
+        if (function->unmatched)
+            print_row(&table, (struct call_cells){function->unmatched, function->unmatched, NULL},
+                      "  not counted: did not match%s%s", "", "");
         if (report->has_arguments)
             print_rows(&table, &function->arguments, print_arguments, "  with %s other arguments%s",
                        "  with arguments that were not counted%s%s");

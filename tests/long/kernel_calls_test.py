@@ -30,6 +30,8 @@ class KernelCalls(unittest.TestCase):
                 self.assertIn(f"code {DONE}", lines, lines)
                 counted = json.loads(next(line for line in lines if line.startswith("calls "))[6:])
                 self.check(counted)
+                self.check_matched(json.loads(next(
+                    line for line in lines if line.startswith("matched {"))[8:]))
 
     def check(self, counted):
         function, = counted["functions"]
@@ -45,6 +47,13 @@ class KernelCalls(unittest.TestCase):
         self.assertEqual(function["calls_without_arguments"], 0)
         self.assertEqual(sorted(row["text"] for row in function["arguments"]),
                          sorted(f"(#Ref<...>, {n})" for n in range(ROUNDS + 1)))
+
+    def check_matched(self, counted):
+        """Only the first rounds match."""
+        function, = counted["functions"]
+        self.assertGreater(function["calls"], 5)
+        self.assertAlmostEqual(function["unmatched"], ROUNDS * function["calls"], delta=2 * ROUNDS)
+        self.assertEqual(function["unchecked"], 0)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls/call_match.h"
+
+#include <string.h>
+
+#include "beam/term.h"
+
+struct match_maker {
+    const struct match_pattern *pattern;
+    struct atoms *atoms;
+    struct wire_match *match;
+    uint32_t slots, binaries; /* that are taken */
+    struct error *error;
+};
+
+static int too_large(const struct match_maker *maker, const char *what, int most)
+{
+    return error_set(maker->error, ERROR_USAGE,
+                     "a pattern of %s:%s has more than %d %s: write _ for some",
+                     maker->pattern->name.module, maker->pattern->name.function, most, what);
+}
+
+/* Append a step. NULL with error if there are too many. */
+static struct wire_match_step *add_step(struct match_maker *maker, enum wire_match_kind kind,
+                                        uint32_t slot)
+{
+    struct wire_match_step *step;
+
+    if (maker->match->count == WIRE_MATCH_STEPS) {
+        too_large(maker, "parts to compare", WIRE_MATCH_STEPS);
+        return NULL;
+    }
+    step = &maker->match->steps[maker->match->count++];
+    *step = (struct wire_match_step){.kind = (__u8)kind, .slot = (__u8)slot};
+    return step;
+}
+
+static int add_equal(struct match_maker *maker, uint32_t slot, uint64_t term)
+{
+    struct wire_match_step *step = add_step(maker, WIRE_MATCH_EQUAL, slot);
+
+    if (!step)
+        return -1;
+    step->value = term;
+    return 0;
+}
+
+static int add_atom(struct match_maker *maker, uint32_t slot, const char *text)
+{
+    uint64_t term = atom_find(maker->atoms, text);
+
+    if (!term)
+        return error_set(maker->error, ERROR_USAGE, "the VM has no atom '%s': no call can match",
+                         text);
+    return add_equal(maker, slot, term);
+}
+
+static int add_binary(struct match_maker *maker, uint32_t slot, const struct match_part *part)
+{
+    struct wire_match_step *step =
+        add_step(maker, part->is_prefix ? WIRE_MATCH_PREFIX : WIRE_MATCH_BINARY, slot);
+
+    if (!step)
+        return -1;
+    if (maker->binaries == WIRE_MATCH_BINARIES)
+        return too_large(maker, "binaries", WIRE_MATCH_BINARIES);
+    step->value = maker->binaries++;
+    step->size = (__u8)part->count;
+    memcpy(maker->match->binaries[step->value], part->bytes, part->count);
+    return 0;
+}
+
+static int add_parts(struct match_maker *maker, uint16_t first, uint32_t slot);
+
+/* A tuple or cell: its `count` parts get slots. */
+static int add_contents(struct match_maker *maker, enum wire_match_kind kind, uint32_t slot,
+                        uint32_t count, uint16_t first)
+{
+    struct wire_match_step *step = add_step(maker, kind, slot);
+    uint32_t to = maker->slots;
+
+    if (!step)
+        return -1;
+    if (to + count > WIRE_MATCH_SLOTS)
+        return too_large(maker, "parts", WIRE_MATCH_SLOTS);
+    step->to = (__u8)to;
+    step->size = (__u8)count;
+    maker->slots += count;
+    return add_parts(maker, first, to);
+}
+
+static int add_part(struct match_maker *maker, const struct match_part *part, uint32_t slot)
+{
+    enum { CELL_WORDS = 2 };
+
+    switch (part->kind) {
+    case MATCH_ANY:
+        return 0;
+    case MATCH_ATOM:
+        return add_atom(maker, slot, part->atom);
+    case MATCH_INTEGER:
+        return add_equal(maker, slot, (uint64_t)part->value << TAG_IMMED1_SIZE | TAG_IMMED1_SMALL);
+    case MATCH_NIL:
+        return add_equal(maker, slot, TAG_IMMED2_NIL);
+    case MATCH_TUPLE:
+        return add_contents(maker, WIRE_MATCH_TUPLE, slot, part->count, part->first);
+    case MATCH_CONS:
+        return add_contents(maker, WIRE_MATCH_LIST, slot, CELL_WORDS, part->first);
+    case MATCH_BINARY:
+        return add_binary(maker, slot, part);
+    }
+    return 0;
+}
+
+/* Parts that follow each other are in slots that follow each other. */
+static int add_parts(struct match_maker *maker, uint16_t first, uint32_t slot)
+{
+    for (uint16_t id = first; id; id = maker->pattern->parts[id].next)
+        if (add_part(maker, &maker->pattern->parts[id], slot++))
+            return -1;
+    return 0;
+}
+
+int call_match_make(const struct match_pattern *pattern, struct atoms *atoms,
+                    struct wire_match *match, struct error *error)
+{
+    struct match_maker maker = {pattern, atoms, match, pattern->parts[0].count, 0, error};
+
+    *match = (struct wire_match){0};
+    return add_parts(&maker, pattern->parts[0].first, 0);
+}
+
+/* The number of the function with this name; their count if there is none. */
+static uint32_t number_of(const struct call_functions *functions, const struct function_name *name)
+{
+    uint32_t number = 0;
+
+    while (number < functions->count && !function_name_matches(name, functions->of[number].symbol))
+        number++;
+    return number;
+}
+
+int call_match_set(struct call_counter *counter, const struct call_functions *functions,
+                   struct atoms *atoms, const struct match_pattern *const *patterns, size_t count,
+                   struct error *error)
+{
+    bool is_set[WIRE_CALL_FUNCTIONS] = {false};
+    struct wire_match match;
+
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = number_of(functions, &patterns[i]->name);
+
+        if (number == functions->count)
+            continue; /* call_functions_find() has found all names */
+        if (is_set[number])
+            return error_set(error, ERROR_USAGE, "'%s' has two patterns: give one for a function",
+                             functions->of[number].symbol);
+        is_set[number] = true;
+        if (call_match_make(patterns[i], atoms, &match, error) ||
+            call_counter_match(counter, number, &match, error))
+            return -1;
+    }
+    return 0;
+}
