@@ -12,6 +12,7 @@ struct ctl_options {
     pid_t pid;           /* of the recorder; 0: the only one */
     const char *command; /* NULL: not given */
     const char *label;   /* of a mark, else NULL */
+    bool json;
 };
 
 static const char LIST[] = "list";
@@ -20,19 +21,21 @@ static const struct command_option option_list[] = {
     {"pid", 'p', "PID",
      "Steer the recorder with this process id. The default is the only one that runs.",
      option_set_pid, NULL, offsetof(struct ctl_options, pid)},
+    {"json", 'j', NULL, "Print the status as one JSON object.", option_set_true, NULL,
+     offsetof(struct ctl_options, json)},
     {0},
 };
 
-static const char MARK[] = "mark";
+static const char MARK[] = "mark", STATUS[] = "status";
 
 /* The commands that a recorder takes. */
-static const char *const ctl_requests[] = {"status", "pause", "resume", MARK, "stop"};
+static const char *const ctl_requests[] = {STATUS, "pause", "resume", MARK, "snapshot", "stop"};
 
 static int bad_command(const char *command, struct error *error)
 {
     return error_set(error, ERROR_USAGE,
                      "'%s' is no command for a recording: write list, status, pause, resume, mark "
-                     "LABEL or stop",
+                     "LABEL, snapshot or stop",
                      command);
 }
 
@@ -70,7 +73,11 @@ static int check(void *target, struct error *error)
 {
     const struct ctl_options *options = target;
 
-    return options->command ? 0 : bad_command("", error);
+    if (!options->command)
+        return bad_command("", error);
+    if (options->json && strcmp(options->command, STATUS) != 0)
+        return error_set(error, ERROR_USAGE, "--json is for status, not for %s", options->command);
+    return 0;
 }
 
 /* Print each line of an answer. A message cleans what it prints, also line ends. */
@@ -90,7 +97,7 @@ static void print_recorder(pid_t pid)
     struct buffer answer = {0};
     struct error error;
 
-    if (control_socket_ask(CONTROL_SOCKET_FOLDER, pid, "status", &answer, &error)) {
+    if (control_socket_ask(CONTROL_SOCKET_FOLDER, pid, STATUS, &answer, &error)) {
         if (error.code != ERROR_NO_PROCESS)
             message_print("%d  %s", (int)pid, error.text);
     } else {
@@ -152,6 +159,8 @@ static int steer(const struct ctl_options *options, struct error *error)
     buffer_text(&request, options->command);
     if (options->label)
         buffer_format(&request, " %s", options->label);
+    if (options->json)
+        buffer_text(&request, " json");
     buffer_byte(&request, '\0');
     if (!result)
         result = control_socket_ask(CONTROL_SOCKET_FOLDER, pid, request.data, &answer, error);
@@ -179,13 +188,15 @@ static int run(int argc, char **argv)
 
 static void notes(struct buffer *text)
 {
-    buffer_text(text, "Commands:\n"
-                      "  list    list the recordings of this host that can be steered\n"
-                      "  status  print how long it records, its samples, its VMs and its options\n"
-                      "  pause   take no samples until resume: clocks stop, probes are detached\n"
-                      "  resume  take samples again\n"
-                      "  mark    mark this moment: ctl mark LABEL\n"
-                      "  stop    end the recording, which then writes its outputs\n");
+    buffer_text(text,
+                "Commands:\n"
+                "  list      list the recordings of this host that can be steered\n"
+                "  status    print how long it records, its samples, its VMs and its options\n"
+                "  pause     take no samples until resume: clocks stop, probes are detached\n"
+                "  resume    take samples again\n"
+                "  mark      mark this moment: ctl mark LABEL\n"
+                "  snapshot  write the outputs of what there is, and continue\n"
+                "  stop      end the recording, which then writes its outputs\n");
 }
 
 static const struct option_group groups[] = {
@@ -203,6 +214,7 @@ const struct command ctl_command = {
     .groups = groups,
     .examples = "beamflame ctl list\n"
                 "beamflame ctl -p PID status\n"
+                "beamflame ctl -p PID status --json\n"
                 "beamflame ctl mark 'deploy of 1.7'\n"
                 "beamflame ctl stop\n",
     .notes = notes,

@@ -57,6 +57,13 @@ struct diff_options {
 /* True if several recordings are made, each with files of its own. */
 bool record_options_make_segments(const struct record_options *options);
 
+/* The files of each segment or snapshot; `path`: of the recording, NULL: none is requested. Borrows
+ * both. */
+struct segment_files record_options_files(const struct record_options *options, const char *path);
+
+/* The first output that is no regular file; NULL if there is none. */
+const char *record_options_output_in_place(const struct record_options *options);
+
 /* The directory of unnamed temporary files. */
 static inline const char *temporary_directory(void)
 {

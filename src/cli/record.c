@@ -30,6 +30,8 @@
 #include "util/clock.h"
 #include "util/stop.h"
 
+enum { NODE_BYTES = 1100 /* of the name of a node, with its NUL */ };
+
 /* Messages of `record` while it records: progress on a terminal, and reports. */
 
 /* The line on a terminal that shows the progress. */
@@ -265,11 +267,23 @@ static struct session *start(const struct record_options *options, struct target
     return session;
 }
 
-/* Record into a file. *ret_fd becomes a descriptor that reads it, or -1. A failure ends the
- * recording early, and the samples until then are kept. */
+/* The NODE in names of segments: the node, or the host if there are several nodes. */
+static void name_of_node(const struct record_options *options, struct targets *targets, char *name,
+                         size_t size)
+{
+    if (options->targets.all || targets->count > 1) {
+        gethostname(name, size);
+        name[size - 1] = '\0';
+        return;
+    }
+    vm_node_name(targets->of[0]->vm, name, size);
+}
+
+/* Record into a file. `snapshots`: as of recorder_run(). *ret_fd becomes a descriptor that reads
+ * it, or -1. A failure ends the recording early, and the samples until then are kept. */
 static int make_recording(const struct record_options *options, struct targets *targets,
-                          const char *path, const char *command_line, uint64_t started, int *ret_fd,
-                          struct error *error)
+                          const char *path, const char *command_line, uint64_t started,
+                          struct rotation *snapshots, int *ret_fd, struct error *error)
 {
     const struct recording_place place = {path, temporary_directory()};
     struct session *session = start(options, targets, command_line, started, error);
@@ -284,8 +298,8 @@ static int make_recording(const struct record_options *options, struct targets *
             "no file can be created in %s, /var/tmp or /tmp: the recording is in memory",
             temporary_directory());
     if (fd >= 0)
-        result =
-            recorder_run(session, &options->recorder, &stop_requested, &place, fd, ret_fd, error);
+        result = recorder_run(session, &options->recorder, &stop_requested, &place, snapshots, fd,
+                              ret_fd, error);
     session_free(session);
     steering_close(options->recorder.steering);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
@@ -298,11 +312,19 @@ static int make_recording(const struct record_options *options, struct targets *
 static int record_and_render(const struct record_options *options, struct targets *targets,
                              const char *path, const char *command_line, uint64_t started)
 {
+    const struct segment_files files = record_options_files(options, path);
+    struct rotation *snapshots = NULL;
     struct error error;
+    char node[NODE_BYTES];
     int fd, failed = 0, rendered;
 
-    if (make_recording(options, targets, path, command_line, started, &fd, &error))
+    name_of_node(options, targets, node, sizeof(node));
+    if (!record_options_output_in_place(options))
+        snapshots = rotation_new(&files, &options->session, node, options->recorder.reports);
+    if (make_recording(options, targets, path, command_line, started, snapshots, &fd, &error))
         failed = message_error(&error);
+    if (snapshots)
+        rotation_finish(snapshots);
     if (fd < 0)
         return failed;
     if (failed && path)
@@ -315,36 +337,15 @@ static int record_and_render(const struct record_options *options, struct target
     return failed ? failed : rendered;
 }
 
-/* The NODE in names of segments: the node, or the host if there are several nodes. */
-static void name_of_node(const struct record_options *options, struct targets *targets, char *name,
-                         size_t size)
-{
-    if (options->targets.all || targets->count > 1) {
-        gethostname(name, size);
-        name[size - 1] = '\0';
-        return;
-    }
-    vm_node_name(targets->of[0]->vm, name, size);
-}
-
 static int record_in_segments(const struct record_options *options, struct targets *targets,
                               const char *path, const char *command_line, uint64_t started)
 {
-    const struct output_options *output = &options->output;
-    const struct segment_files files = {
-        .recording = path,
-        .requests = output->requests,
-        .request_count = output->count,
-        .settings = &output->settings,
-        .stats_path = output->stats_path,
-        .keep = options->keep,
-        .temporary = temporary_directory(),
-    };
+    const struct segment_files files = record_options_files(options, path);
     struct rotation_counts counts;
     struct rotation *rotation;
     struct session *session;
     struct error error;
-    char node[1100];
+    char node[NODE_BYTES];
     int failed, written;
 
     name_of_node(options, targets, node, sizeof(node));
@@ -385,18 +386,14 @@ static int record(struct record_options *options, struct targets *targets, const
 /* Segments must go to files. */
 static int check_segments(const struct record_options *options, struct error *error)
 {
-    const struct output_options *outputs = &options->output;
+    const char *path = record_options_output_in_place(options);
 
-    for (size_t i = 0; i <= outputs->count; i++) {
-        const char *path = i < outputs->count ? outputs->requests[i].path : outputs->stats_path;
-
-        if (path && output_file_is_in_place(path))
-            return error_set(
-                error, ERROR_USAGE,
-                "%s is not a regular file, and each %s needs a file of its own: name a file", path,
-                options->session.trigger_count ? "firing of a trigger" : "segment of --loop");
-    }
-    return 0;
+    if (!path)
+        return 0;
+    return error_set(error, ERROR_USAGE,
+                     "%s is not a regular file, and each %s needs a file of its own: name a file",
+                     path,
+                     options->session.trigger_count ? "firing of a trigger" : "segment of --loop");
 }
 
 static int check_outputs(const struct record_options *options, struct error *error)

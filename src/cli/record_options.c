@@ -10,6 +10,7 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/verbose.h"
+#include "output/output_file.h"
 #include "profile/dump.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -19,6 +20,34 @@ enum { BEFORE_MOST = 3600 }; /* seconds that are kept in memory */
 bool record_options_make_segments(const struct record_options *options)
 {
     return options->recorder.loop > 0 || options->session.trigger_count;
+}
+
+struct segment_files record_options_files(const struct record_options *options, const char *path)
+{
+    const struct output_options *output = &options->output;
+
+    return (struct segment_files){
+        .recording = path,
+        .requests = output->requests,
+        .request_count = output->count,
+        .settings = &output->settings,
+        .stats_path = output->stats_path,
+        .keep = options->keep,
+        .temporary = temporary_directory(),
+    };
+}
+
+const char *record_options_output_in_place(const struct record_options *options)
+{
+    const struct output_options *outputs = &options->output;
+
+    for (size_t i = 0; i <= outputs->count; i++) {
+        const char *path = i < outputs->count ? outputs->requests[i].path : outputs->stats_path;
+
+        if (path && output_file_is_in_place(path))
+            return path;
+    }
+    return NULL;
 }
 
 void record_options_init(struct record_options *options)

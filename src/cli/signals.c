@@ -39,6 +39,8 @@ void signals_steer_recording(void)
     struct sigaction action = {.sa_handler = steering_signals_note_pause, .sa_flags = SA_RESTART};
 
     sigaction(SIGUSR1, &action, NULL);
+    action.sa_handler = steering_signals_note_snapshot;
+    sigaction(SIGUSR2, &action, NULL);
 }
 
 void signals_end_program(void)

@@ -7,7 +7,8 @@
  * without a reader is an error of writing. */
 void signals_end_recording(void);
 
-/* Pause the recording at SIGUSR1, and resume it at the next one (util/steering_signals.h). */
+/* Pause the recording at SIGUSR1, and resume it at the next one; write a snapshot at SIGUSR2
+ * (util/steering_signals.h). */
 void signals_steer_recording(void);
 
 /* End the program at once, without temporary files. */

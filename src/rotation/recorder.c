@@ -2,13 +2,18 @@
 #include "rotation/recorder.h"
 
 #include <poll.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "recording/recording.h"
 #include "rotation/steering.h"
 #include "util/clock.h"
 
-enum { STEP_MS = 100 };
+enum {
+    STEP_MS = 100,
+    PIECES_MAX = 256, /* of a recording of which snapshots are written: each is an open file */
+};
 
 static const uint64_t SECOND = 1000000000;
 
@@ -25,6 +30,7 @@ struct recorder {
     bool paused;
     struct recording_pieces pieces; /* before pauses; without segments */
     const struct recording_place *place;
+    struct rotation *snapshots; /* without segments; NULL: none can be written */
 };
 
 static struct recorder recorder(struct session *session, const struct recorder_options *options,
@@ -147,6 +153,78 @@ static int resume_recording(void *context, struct error *error)
     return 0;
 }
 
+/* ---- snapshots ---- */
+
+/* A snapshot of a recording in segments is the end of a segment. */
+static int end_segment_now(struct recorder *recorder, struct error *error)
+{
+    if (recorder->paused) {
+        error_set(error, ERROR_USAGE, "the recording is paused, and its last segment was written");
+        return 1;
+    }
+    if (rotation_is_busy(recorder->rotation)) {
+        error_set(error, ERROR_USAGE, "the segment before is still being written");
+        return 1;
+    }
+    if (session_status(recorder->session).segment_ns < SECOND) {
+        error_set(error, ERROR_USAGE, "the segment began less than a second ago");
+        return 1;
+    }
+    return next_segment(recorder, error);
+}
+
+/* End the piece, and begin the next one. */
+static int next_piece(struct recorder *recorder, struct error *error)
+{
+    uint64_t bytes = session_status(recorder->session).segment_bytes;
+    int fd, result;
+
+    if (recorder->paused)
+        return 0;
+    result = session_end(recorder->session, &fd, error);
+    recorder->open = false;
+    recording_pieces_add(&recorder->pieces, fd, bytes);
+    return result ? -1 : begin_piece(recorder, error);
+}
+
+/* Return 1 with error if no snapshot can be written now. */
+static int refuse_snapshot(const struct recorder *recorder, struct error *error)
+{
+    const char *reason = NULL;
+
+    if (!recorder->snapshots)
+        reason = "an output is no regular file, and each snapshot needs files of its own";
+    else if (rotation_is_busy(recorder->snapshots))
+        reason = "the snapshot before is still being written";
+    else if (recorder->pieces.count >= PIECES_MAX)
+        reason = "256 pauses and snapshots are the most";
+    return reason ? error_set(error, ERROR_USAGE, "%s", reason), 1 : 0;
+}
+
+static int write_snapshot(void *context, struct error *error)
+{
+    struct recorder *recorder = context;
+    int file, result, *pieces;
+
+    if (recorder->rotation)
+        return end_segment_now(recorder, error);
+    if (refuse_snapshot(recorder, error))
+        return 1;
+    file = rotation_create(recorder->snapshots, time(NULL), error);
+    if (file < 0)
+        return 1;
+    result = next_piece(recorder, error);
+    pieces = result ? NULL : recording_pieces_duplicate(&recorder->pieces, error);
+    if (!pieces) {
+        rotation_drop(recorder->snapshots);
+        close(file);
+        return result ? -1 : 1;
+    }
+    rotation_join(recorder->snapshots, pieces, recorder->pieces.count, NULL, file, true);
+    free(pieces);
+    return 0;
+}
+
 /* ---- the run ---- */
 
 /* Take samples for up to `left_ms`, or wait while the recording is paused. */
@@ -191,7 +269,8 @@ static uint64_t ms_left(const struct recorder *recorder, uint64_t now)
 static int take_turn(struct recorder *recorder, uint64_t now, struct error *error)
 {
     const struct rotation_reports *reports = recorder->options->reports;
-    const struct steering_actions actions = {recorder, pause_recording, resume_recording};
+    const struct steering_actions actions = {recorder, pause_recording, resume_recording,
+                                             write_snapshot, reports->warn};
     enum recorder_state state = recorder->paused ? RECORDER_PAUSED : RECORDER_RECORDS;
 
     if (segment_is_over(recorder, now))
@@ -234,8 +313,8 @@ static int end(struct recorder *recorder, int result, int *ret_fd, struct error 
 }
 
 int recorder_run(struct session *session, const struct recorder_options *options,
-                 const volatile int *stop, const struct recording_place *place, int fd, int *ret_fd,
-                 struct error *error)
+                 const volatile int *stop, const struct recording_place *place,
+                 struct rotation *snapshots, int fd, int *ret_fd, struct error *error)
 {
     struct recorder own = recorder(session, options, stop, NULL);
     struct error join_error;
@@ -243,6 +322,7 @@ int recorder_run(struct session *session, const struct recorder_options *options
 
     *ret_fd = -1;
     own.place = place;
+    own.snapshots = snapshots;
     if (session_begin(session, fd, error))
         return -1;
     own.open = true;
@@ -250,6 +330,8 @@ int recorder_run(struct session *session, const struct recorder_options *options
     recording_pieces_add(&own.pieces, fd, 0);
     if (!own.pieces.count)
         return result;
+    if (snapshots)
+        rotation_wait(snapshots); /* it reads pieces */
     *ret_fd = recording_pieces_take(&own.pieces, place, options->reports->warn, &join_error);
     if (*ret_fd < 0 && !result)
         *error = join_error;

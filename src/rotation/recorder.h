@@ -12,11 +12,13 @@
  * its duration, when `*stop` is set, when all targets have ended, or when the recording reaches its
  * size. Then the session is stopped.
  *
+ * `snapshots` writes what there is when that is requested; NULL: it can't be.
+ *
  * *ret_fd becomes a descriptor that reads the recording, even on failure if there is anything to
  * read. Otherwise it becomes -1. */
 int recorder_run(struct session *session, const struct recorder_options *options,
-                 const volatile int *stop, const struct recording_place *place, int fd, int *ret_fd,
-                 struct error *error);
+                 const volatile int *stop, const struct recording_place *place,
+                 struct rotation *snapshots, int fd, int *ret_fd, struct error *error);
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
  * kept, and the error is reported. Returns the error if the next segment can't begin either. */

@@ -22,6 +22,24 @@ void recording_pieces_add(struct recording_pieces *pieces, int fd, uint64_t byte
     pieces->bytes += bytes;
 }
 
+int *recording_pieces_duplicate(const struct recording_pieces *pieces, struct error *error)
+{
+    int *fds = xcalloc(pieces->count, sizeof(*fds));
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        fds[i] = fcntl(pieces->fds[i], F_DUPFD_CLOEXEC, 3);
+        if (fds[i] >= 0)
+            continue;
+        error_set(error, ERROR_FAILED, "a piece of the recording can't be read: %s",
+                  strerror(errno));
+        while (i--)
+            close(fds[i]);
+        free(fds);
+        return NULL;
+    }
+    return fds;
+}
+
 /* Join duplicates of the pieces into `file`, which is taken over. */
 static int join_into(const struct recording_pieces *pieces, int file, int *ret_fd,
                      struct error *error)
@@ -30,9 +48,10 @@ static int join_into(const struct recording_pieces *pieces, int file, int *ret_f
     const struct join_options options = {.order = JOIN_BY_TIME};
     int result;
 
-    for (size_t i = 0; i < pieces->count; i++)
-        parts[i] =
-            (struct join_part){fcntl(pieces->fds[i], F_DUPFD_CLOEXEC, 3), "a piece before a pause"};
+    for (size_t i = 0; i < pieces->count; i++) {
+        parts[i] = (struct join_part){fcntl(pieces->fds[i], F_DUPFD_CLOEXEC, 3),
+                                      "a piece of the recording"};
+    }
     result = recording_join(parts, pieces->count, &options, file, ret_fd, error);
     free(parts);
     if (result && *ret_fd >= 0) {
@@ -90,9 +109,9 @@ static void keep_pieces(const struct recording_pieces *pieces, const struct reco
         char *kept = recording_keep(pieces->fds[i], place->temporary, &error);
 
         if (kept)
-            warn("a piece of the recording, between pauses, is kept in %s", kept);
+            warn("a piece of the recording, between pauses or snapshots, is kept in %s", kept);
         else
-            warn("a piece of the recording, between pauses, is lost: %s", error.text);
+            warn("a piece of the recording, between pauses or snapshots, is lost: %s", error.text);
         free(kept);
     }
 }
@@ -102,6 +121,8 @@ int recording_pieces_take(struct recording_pieces *pieces, const struct recordin
 {
     int fd = -1;
 
+    for (size_t i = 0; i < pieces->count; i++)
+        lseek(pieces->fds[i], 0, SEEK_SET); /* processes that wrote snapshots have read them */
     if (pieces->count == 1) {
         fd = pieces->fds[0];
         pieces->count = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A recording that was paused is made in pieces: each from a begin to a pause, or to the end. They
- * are joined at the end. The time between two pieces is a gap: nothing stands for it. */
+/* A recording that was paused, or of which a snapshot was written, is made in pieces: each from a
+ * begin to a pause or snapshot, or to the end. They are joined at the end. The time between two
+ * pieces is a gap: nothing stands for it. */
 #pragma once
 
 #include <stddef.h>
@@ -24,6 +25,9 @@ struct recording_pieces {
 
 /* Takes over `fd`; -1: the piece can't be read, and is left out. */
 void recording_pieces_add(struct recording_pieces *pieces, int fd, uint64_t bytes);
+
+/* Duplicates of the descriptors of the pieces, to be freed. NULL with error. */
+int *recording_pieces_duplicate(const struct recording_pieces *pieces, struct error *error);
 
 /* Free the pieces. Return a descriptor that reads the recording: its only piece, or all of them,
  * joined into a file that gets the name; -1 without pieces, or with error. Pieces that can't be

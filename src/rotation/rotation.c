@@ -73,7 +73,7 @@ static void take_status(struct rotation *rotation, int status)
     rotation->counts.failed += code != 0 && code != ERROR_NO_SAMPLES;
 }
 
-static void wait_for_child(struct rotation *rotation)
+void rotation_wait(struct rotation *rotation)
 {
     int status = 0;
 
@@ -116,7 +116,7 @@ static void start_child(struct rotation *rotation, struct segment_source *source
 
 void rotation_write(struct rotation *rotation, int fd, bool whole)
 {
-    wait_for_child(rotation);
+    rotation_wait(rotation);
     rotation->counts.cut += !whole;
     if (fd < 0)
         rotation->counts.failed++;
@@ -127,7 +127,7 @@ void rotation_write(struct rotation *rotation, int fd, bool whole)
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole)
 {
-    wait_for_child(rotation);
+    rotation_wait(rotation);
     rotation->counts.cut += !whole;
     start_child(rotation, segment_source_new(rotation->time, pieces, count, trigger, file));
 }
@@ -151,7 +151,7 @@ struct rotation_counts rotation_finish(struct rotation *rotation)
 {
     struct rotation_counts counts;
 
-    wait_for_child(rotation);
+    rotation_wait(rotation);
     counts = rotation->counts;
     segment_names_free(rotation->names);
     kept_copies_free(rotation->context.copies);

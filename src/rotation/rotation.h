@@ -33,6 +33,9 @@ void rotation_drop(struct rotation *rotation);
 /* True if a child still writes an earlier segment. Then the current segment should continue. */
 bool rotation_is_busy(struct rotation *rotation);
 
+/* Wait until the child has ended, if there is one. */
+void rotation_wait(struct rotation *rotation);
+
 /* Write the outputs of the segment that was created, and give its recording the final name, in the
  * background. Waits first if a child still writes an earlier segment. Takes over `fd`, which reads
  * the recording; -1: it can't be read. `whole`: the segment was recorded to its end. Otherwise the
@@ -40,7 +43,8 @@ bool rotation_is_busy(struct rotation *rotation);
 void rotation_write(struct rotation *rotation, int fd, bool whole);
 
 /* The same for a segment that was recorded in several pieces. The child joins them into `file`, the
- * file that was created (recording/recording_join.h). Takes over all descriptors. */
+ * file that was created (recording/recording_join.h). `trigger` may be NULL. Takes over all
+ * descriptors. */
 void rotation_join(struct rotation *rotation, const int *pieces, size_t count, const char *trigger,
                    int file, bool whole);
 

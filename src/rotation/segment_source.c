@@ -85,7 +85,7 @@ int segment_source_open(const struct segment_context *context, const struct segm
 {
     int fd;
 
-    if (source->trigger)
+    if (source->file >= 0)
         return join(context, source, error);
     fd = duplicate(source->fds[0]);
     return fd < 0 ? error_set(error, ERROR_FAILED, "can't read a segment: %s", strerror(errno))
@@ -135,7 +135,7 @@ void segment_source_keep_of_killed(const struct segment_context *context,
 {
     char *recording = segment_names_recording(context->names, source->time);
 
-    if (!source->trigger)
+    if (source->file < 0)
         segment_source_keep_as(context, source, source->fds[0]);
     else if (recording && has_name(recording, source->file))
         segment_source_keep_as(context, source, source->file);

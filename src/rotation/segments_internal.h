@@ -111,8 +111,8 @@ struct segment_source {
     struct segment_time time; /* for its names */
     int *fds;                 /* read the segment, or its pieces */
     size_t count;
-    char *trigger; /* of pieces that are joined into `file`; else NULL and -1 */
-    int file;
+    char *trigger; /* of the recording that the pieces are joined into; NULL: none */
+    int file;      /* that they are joined into; -1: there is one piece, which is the segment */
 };
 
 /* Takes over the descriptors, but copies their list and the trigger. */

@@ -7,11 +7,10 @@
 
 #include "os/control_socket.h"
 #include "profile/time_marks.h"
+#include "rotation/steering_status.h"
 #include "util/alloc.h"
 #include "util/steering_signals.h"
 #include "util/utf8.h"
-
-enum { TARGETS_SHOWN = 50 };
 
 struct steering {
     struct control_socket *control; /* NULL: none */
@@ -22,7 +21,7 @@ struct steering {
     bool failed;  /* an action, with `error` */
     struct error error;
     bool paused;
-    unsigned pause_signals; /* that were carried out */
+    unsigned pause_signals, snapshot_signals; /* that were carried out */
 };
 
 /* What a request is applied to, and what is answered. */
@@ -67,49 +66,25 @@ void steering_close(struct steering *steering)
 
 /* ---- requests ---- */
 
-static void put_targets(struct buffer *answer, const struct targets *targets)
-{
-    size_t running = 0;
-
-    buffer_text(answer, "VMs:");
-    for (size_t i = 0; i < targets->count; i++) {
-        if (targets->of[i]->ended)
-            continue;
-        if (running++ < TARGETS_SHOWN)
-            buffer_format(answer, " %d", (int)targets->of[i]->vm->pid);
-    }
-    if (running > TARGETS_SHOWN)
-        buffer_format(answer, " and %zu more", running - TARGETS_SHOWN);
-    else if (!running)
-        buffer_text(answer, " none");
-}
-
-/* The first line is a summary, for lists. */
-static void put_status(struct steering_request *request)
-{
-    static const char *const words[] = {[RECORDER_WAITS] = "waiting for a trigger",
-                                        [RECORDER_FIRED] = "recording what a trigger began",
-                                        [RECORDER_RECORDS] = "recording",
-                                        [RECORDER_PAUSED] = "paused"};
-    const struct steering *steering = request->steering;
-    struct session_status status = session_status(request->session);
-    char since[64], *command = utf8_clean_string(steering->command_line);
-    struct tm local;
-
-    strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%S %z", localtime_r(&steering->since, &local));
-    buffer_format(&request->answer,
-                  "%s, %.0f s since the start: %llu samples, %llu lost\nsince: %s\n",
-                  words[request->state], status.seconds, (unsigned long long)status.samples,
-                  (unsigned long long)status.lost, since);
-    put_targets(&request->answer, steering->targets);
-    buffer_format(&request->answer, "\ncommand: %s", command);
-    free(command);
-}
-
 static void refuse(struct steering_request *request, const char *reason)
 {
     request->failed = true;
     buffer_text(&request->answer, reason);
+}
+
+static void put_status(struct steering_request *request)
+{
+    const struct steering *steering = request->steering;
+    const struct steering_status status = {.state = request->state,
+                                           .session = session_status(request->session),
+                                           .since = steering->since,
+                                           .targets = steering->targets,
+                                           .command_line = steering->command_line};
+
+    if (!strcmp(request->argument, "json"))
+        steering_status_json(&status, &request->answer);
+    else
+        steering_status_text(&status, &request->answer);
 }
 
 static void act(struct steering_request *request, int (*action)(void *context, struct error *error),
@@ -144,6 +119,26 @@ static void resume_recording(struct steering_request *request)
     request->steering->paused = false;
 }
 
+static void write_snapshot(struct steering_request *request)
+{
+    struct error error;
+    int result;
+
+    if (!request->actions->snapshot) {
+        refuse(request, "a recording with --trigger is written when a trigger fires: it has no "
+                        "snapshots");
+        return;
+    }
+    result = request->actions->snapshot(request->actions->context, &error);
+    if (!result) {
+        buffer_text(&request->answer, "a snapshot is being written");
+        return;
+    }
+    refuse(request, error.text);
+    request->steering->failed = result < 0;
+    request->steering->error = error;
+}
+
 static bool is_label(const char *text)
 {
     size_t size = strlen(text);
@@ -176,7 +171,7 @@ static const struct steering_command {
     void (*run)(struct steering_request *request);
 } steering_commands[] = {
     {"status", put_status}, {"pause", pause_recording}, {"resume", resume_recording},
-    {"mark", mark},         {"stop", end_recording},
+    {"mark", mark},         {"stop", end_recording},    {"snapshot", write_snapshot},
 };
 
 /* A command ends at the first blank, and its argument follows. NULL if there is no such command. */
@@ -205,8 +200,24 @@ static void answer(struct steering_request *request, const char *text)
     buffer_free(&request->answer);
 }
 
+/* Snapshots that were requested before the last one was begun are one. */
+static void follow_snapshot_signals(struct steering_request request)
+{
+    struct steering *steering = request.steering;
+    unsigned signals = steering_signals_snapshot;
+
+    if (steering->failed || steering->snapshot_signals == signals)
+        return;
+    steering->snapshot_signals = signals;
+    write_snapshot(&request);
+    buffer_byte(&request.answer, '\0');
+    if (request.failed && !steering->failed)
+        request.actions->warn("no snapshot is written: %s", request.answer.data);
+    buffer_free(&request.answer);
+}
+
 /* A signal pauses, the next one resumes. */
-static void follow_signals(struct steering_request request)
+static void follow_pause_signals(struct steering_request request)
 {
     struct steering *steering = request.steering;
 
@@ -226,7 +237,8 @@ int steering_step(struct steering *steering, struct session *session, enum recor
 
     if (!steering)
         return 0;
-    follow_signals(request);
+    follow_pause_signals(request);
+    follow_snapshot_signals(request);
     while (!steering->ends && !steering->failed && steering->control &&
            (text = control_socket_take(steering->control))) {
         struct steering_request own = request;

@@ -16,6 +16,10 @@ struct steering_actions {
     void *context;
     int (*pause)(void *context, struct error *error);
     int (*resume)(void *context, struct error *error);
+    /* Write what there is, in the background. Return 1 with error if that can't be done; then the
+     * recording continues. NULL: it can never be done. */
+    int (*snapshot)(void *context, struct error *error);
+    warn_function warn; /* of what a signal requested and can't be done */
 };
 
 /* `command_line`: of the recorder, for its status. Borrows both. */

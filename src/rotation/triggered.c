@@ -273,7 +273,10 @@ static int resume_recording(void *context, struct error *error)
 static int take_turn(struct triggered *triggered, uint64_t now, struct error *error)
 {
     const struct rotation_reports *reports = triggered->options->reports;
-    const struct steering_actions actions = {triggered, pause_recording, resume_recording};
+    const struct steering_actions actions = {.context = triggered,
+                                             .pause = pause_recording,
+                                             .resume = resume_recording,
+                                             .warn = reports->warn};
 
     if (triggered->paused)
         poll(NULL, 0, STEP_MS);

@@ -5,5 +5,9 @@
 /* Signals to pause, or to resume if the recording is paused. */
 extern volatile unsigned steering_signals_pause;
 
-/* A handler of SIGUSR1. */
+/* Signals to write a snapshot. */
+extern volatile unsigned steering_signals_snapshot;
+
+/* Handlers of SIGUSR1 and SIGUSR2. */
 void steering_signals_note_pause(int signal);
+void steering_signals_note_snapshot(int signal);

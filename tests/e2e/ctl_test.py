@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import unittest
 from pathlib import Path
@@ -15,6 +16,9 @@ import kills
 import nodes
 import viewer
 from segments import Segments
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 NEEDS = "own nodes"
 FOLDER = Path("/run/beamflame")
@@ -55,6 +59,21 @@ class Steered(Segments, unittest.TestCase):
                                  rf"VMs: {self.node.pid}\ncommand: beamflame -p {self.node.pid} "
                                  r"-e cpu,gc -o .*/x\.bfr\n$")
         self.assertEqual(os.stat(self.socket_of(process)).st_mode & 0o777, 0o600)
+
+    def test_status_as_json(self):
+        process = self.recorder("-o", self.out / "x.bfr")
+        self.wait_for(lambda: json.loads(self.ctl(process, "status", "--json"))["samples"])
+        status = json.loads(self.ctl(process, "status", "--json"))
+        validator(schema("status")).validate(status)
+        self.assertEqual((status["state"], status["vms"], status["pids"]),
+                         ("recording", 1, [self.node.pid]))
+        self.assertAlmostEqual(time.time() - status["since"], status["seconds"], delta=3)
+        self.assertEqual(status["command"],
+                         f"beamflame -p {self.node.pid} -o {self.out / 'x.bfr'}")
+        self.ctl(process, "pause")
+        self.assertEqual(json.loads(self.ctl(process, "status", "--json"))["state"], "paused")
+        self.assertIn("--json is for status, not for stop",
+                      self.ctl(process, "stop", "--json", code=beamflame.USAGE))
 
     def test_stop_ends_a_recording_as_ctrl_c_does(self):
         """Its outputs are there, and its socket is gone; also of one in segments."""
@@ -273,6 +292,84 @@ class Steered(Segments, unittest.TestCase):
         self.assertEqual([bool(re.search(r"; mark at [\d.]+ s: deploy$", text))
                           for text in said].count(True), 1, said)
 
+    # ---- snapshots ----
+
+    def snapshots(self, suffix, count):
+        """Wait until there are as many snapshots in this format, and none is being written."""
+        self.wait_for(lambda: len(self.parts(suffix)) == count)
+        return self.parts(suffix)[-1]
+
+    def words(self, recording):
+        done = beamflame.record("report", "-q", recording, "--stats", self.out / "s.json")
+        self.assertEqual(done.returncode, beamflame.DONE)
+        return json.loads((self.out / "s.json").read_text("utf-8"))["events"]["alloc"]["values"][
+            "words"]["sum"]
+
+    def test_snapshots_have_what_there_is_and_the_recording_continues(self):
+        """By ctl, and by SIGUSR2. Nothing is lost: the words that the node allocates before and
+        after a snapshot are all in the recording."""
+        with nodes.Node(27, "memory") as node:
+            process = self.start("-p", node.pid, "-e", "cpu,alloc", "--budget", 100,
+                                 *self.outputs("bfr", "json"))
+            beamflame.read_until(process, "sampling")
+            time.sleep(1)
+            node.tell("allocate")
+            self.assertEqual(self.ctl(process, "snapshot"), "a snapshot is being written\n")
+            first = self.snapshots("bfr", 1)
+            self.snapshots("json", 1)
+            node.tell("allocate")
+            process.send_signal(signal.SIGUSR2)
+            second = self.snapshots("bfr", 2)
+            self.snapshots("json", 2)
+            node.tell("allocate")
+            self.ctl(process, "stop")
+            code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        for recording, times in ((first, 1), (second, 2), (self.out / "x.bfr", 3)):
+            self.assertAlmostEqual(self.words(recording) / 100e6, times, delta=0.02 * times)
+        stats = self.stats_of()
+        self.assertFalse(stats["cut"])
+        self.assertLess(stats["gaps_ms"], 50)
+        self.assertEqual(said.count("wrote "), 6)
+
+    def test_a_snapshot_of_a_paused_recording(self):
+        process = self.recorder(*self.outputs("bfr"))
+        time.sleep(1)
+        self.ctl(process, "pause")
+        self.ctl(process, "snapshot")
+        self.assertGreater(self.samples(self.snapshots("bfr", 1)), 10)
+        self.ctl(process, "stop")
+        code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(self.samples(self.out / "x.bfr"), self.samples(self.parts("bfr")[0]))
+
+    def test_a_snapshot_ends_a_segment(self):
+        process = self.recorder(*self.outputs("bfr"), "--loop", 60)
+        self.assertIn("the segment began less than a second ago",
+                      self.ctl(process, "snapshot", code=beamflame.FAILED))
+        time.sleep(1)
+        self.ctl(process, "snapshot")
+        self.assertGreater(self.samples(self.snapshots("bfr", 1)), 10)
+        self.ctl(process, "stop")
+        code, said = self.ended(process)
+        self.assertEqual(code, beamflame.DONE, said)
+        self.assertEqual(len(self.parts("bfr")), 2)
+
+    def test_recordings_without_snapshots(self):
+        """Of triggers, and where an output is no file. They continue."""
+        for options, reason in ((("--trigger", "msgq>1000000", *self.outputs("bfr")),
+                                 "a recording with --trigger is written when a trigger fires"),
+                                (("-o", "/dev/null", "--format", "svg"),
+                                 "an output is no regular file")):
+            process = self.recorder(*options)
+            self.assertIn(reason, self.ctl(process, "snapshot", code=beamflame.FAILED))
+            process.send_signal(signal.SIGUSR2)
+            beamflame.read_until(process, f"no snapshot is written: {reason}")
+            self.assertIn("recording" if "-o" == options[0] else "waiting",
+                          self.ctl(process, "status"))
+            self.ctl(process, "stop")
+            self.ended(process)
+
     # ---- who may, and where ----
 
     def test_another_user_may_not(self):
@@ -297,7 +394,7 @@ class Steered(Segments, unittest.TestCase):
         self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
     def test_wrong_words_are_explained(self):
-        for words, message in (((), "write list, status, pause, resume, mark LABEL or stop"),
+        for words, message in (((), "write list, status, pause, resume, mark LABEL, snapshot or stop"),
                                (("pause", "now"), "'now' is too much"),
                                (("mark", "a", "b"), "'b' is too much"),
                                (("mark",), "mark needs a label"),

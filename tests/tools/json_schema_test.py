@@ -41,6 +41,7 @@ class Schemas(SeedCase):
         calls = schema("calls")["properties"]
         self.assertEqual(set(calls), keys["calls --json"])
         self.assertEqual(set(calls["functions"]["items"]["properties"]), keys["functions"])
+        self.assertEqual(set(schema("status")["properties"]), keys["ctl status --json"])
         prof = schema("prof")["properties"]
         self.assertEqual(set(prof), keys["prof --format json"])
         table = prof["tables"]["items"]["properties"]
