@@ -121,6 +121,30 @@ void call_names_see_process(struct call_names *names, const struct wire_call_key
     intern_add(&names->processes, &entry);
 }
 
+static void see_caller(void *context, const struct wire_call_key *key,
+                       const struct wire_call_row *row)
+{
+    (void)row;
+    call_names_see_caller(context, key);
+}
+
+static void see_process(void *context, const struct wire_call_key *key,
+                        const struct wire_call_row *row)
+{
+    (void)row;
+    call_names_see_process(context, key);
+}
+
+void call_names_see_callers(struct call_names *names, const struct call_counter *counter)
+{
+    call_counter_each(counter, CALL_MAP_CALLERS, see_caller, names);
+}
+
+void call_names_see_processes(struct call_names *names, const struct call_counter *counter)
+{
+    call_counter_each(counter, CALL_MAP_PROCESSES, see_process, names);
+}
+
 static struct call_named named(const struct intern *table, const struct wire_call_key *key)
 {
     const struct named_entry wanted = entry_of(key), *found;

@@ -13,6 +13,7 @@
 #include "beam/atom.h"
 #include "beam/code.h"
 #include "beam/vm.h"
+#include "capture/call_counter.h"
 #include "util/error.h"
 #include "wire_calls.h"
 
@@ -33,6 +34,10 @@ void call_names_free(struct call_names *names);
 /* Name the caller unless it has a name. If no code is at its address now, it gets none yet. */
 void call_names_see_caller(struct call_names *names, const struct wire_call_key *key);
 void call_names_see_process(struct call_names *names, const struct wire_call_key *key);
+
+/* The same, of all callers and processes that calls were counted for. */
+void call_names_see_callers(struct call_names *names, const struct call_counter *counter);
+void call_names_see_processes(struct call_names *names, const struct call_counter *counter);
 
 struct call_named call_names_caller(const struct call_names *names,
                                     const struct wire_call_key *key);

@@ -182,6 +182,8 @@ void call_report_make(const struct call_results *results, struct call_report *re
                                    .has_words = results->words,
                                    .has_arguments = results->arguments != NULL,
                                    .has_matches = results->matches,
+                                   .piece_ends = call_rates_ends(results->rates),
+                                   .piece_count = call_rates_count(results->rates),
                                    .count = results->functions->count};
     call_counter_each(results->counter, CALL_MAP_CALLERS, add_caller, &maker);
     call_counter_each(results->counter, CALL_MAP_PROCESSES, add_process, &maker);
@@ -193,6 +195,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
         report->of[i].symbol = report->symbols[i] = results->functions->of[i].symbol;
         make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i),
                       results->matches);
+        report->of[i].over_time = call_rates_divide(results->rates, i, report->of[i].calls);
         report->unlisted += sums.counts.unlisted;
         if (results->followed)
             make_times(&report->of[i], call_followed_unreturned(results->followed, i));
@@ -219,6 +222,7 @@ void call_report_free(struct call_report *report)
         free_rows(&report->of[i].processes);
         free_rows(&report->of[i].arguments);
         call_times_free(&report->of[i].times);
+        free(report->of[i].over_time);
     }
     report->count = 0;
 }

@@ -10,6 +10,7 @@
 #include "calls/call_followed.h"
 #include "calls/call_functions.h"
 #include "calls/call_names.h"
+#include "calls/call_rates.h"
 #include "calls/call_times.h"
 #include "calls/call_windows.h"
 #include "calls/slow_calls.h"
@@ -37,9 +38,10 @@ struct call_function_report {
     uint64_t calls, seen;
     double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
     struct counted_rows callers, processes, arguments;
-    uint64_t unmatched; /* calls that did not match the pattern: in no other number */
-    uint64_t unchecked; /* calls that may have matched, because their arguments were not read */
-    uint64_t cut;       /* calls of `arguments` of which a part was not copied */
+    uint64_t *over_time; /* calls in each piece of time (struct call_report) */
+    uint64_t unmatched;  /* calls that did not match the pattern: in no other number */
+    uint64_t unchecked;  /* calls that may have matched, because their arguments were not read */
+    uint64_t cut;        /* calls of `arguments` of which a part was not copied */
     /* How long calls take; all are 0 if that was not measured. */
     struct call_times times; /* of all callers */
     struct call_unreturned unreturned;
@@ -50,6 +52,8 @@ struct call_report {
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
+    const uint64_t *piece_ends;               /* ns from the start */
+    size_t piece_count;
     bool lists_slow;
     const struct slow_call *slow; /* the longest first */
     size_t slow_count;
@@ -67,6 +71,7 @@ struct call_results {
     struct slow_calls *slow;                /* NULL: none were listed */
     const struct call_arguments *arguments; /* NULL: they were not copied */
     bool matches;                           /* functions have patterns */
+    const struct call_rates *rates;         /* that have ended */
 };
 
 void call_report_make(const struct call_results *results, struct call_report *report);

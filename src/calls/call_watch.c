@@ -8,6 +8,7 @@
 #include "calls/call_followed.h"
 #include "calls/call_loop.h"
 #include "calls/call_match.h"
+#include "calls/call_rates.h"
 #include "calls/call_windows.h"
 #include "calls/slow_calls.h"
 #include "capture/governor.h"
@@ -32,6 +33,7 @@ struct call_watch {
     struct call_names *names;
     struct call_counter *counter;
     struct call_windows *windows;
+    struct call_rates *rates;
     struct call_followed *followed;   /* NULL: times are not measured */
     bool words, matches;              /* words are measured; functions have patterns */
     struct slow_calls *slow;          /* NULL: slow calls are not listed */
@@ -72,6 +74,7 @@ void call_watch_free(struct call_watch *watch)
     if (!watch)
         return;
     call_windows_free(watch->windows);
+    call_rates_free(watch->rates);
     call_followed_free(watch->followed);
     slow_calls_free(watch->slow);
     call_arguments_free(watch->arguments);
@@ -311,34 +314,16 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
                                        .closed = close_calls,
                                        .context = watch},
         watch->began);
+    watch->rates = call_rates_new(watch->counter, (uint32_t)watch->functions.count, watch->began);
     governor_take_precedence();
     return 0;
 }
 
 /* ---- names ---- */
 
-static void see_caller(void *context, const struct wire_call_key *key,
-                       const struct wire_call_row *row)
-{
-    (void)row;
-    call_names_see_caller(context, key);
-}
-
-static void see_process(void *context, const struct wire_call_key *key,
-                        const struct wire_call_row *row)
-{
-    (void)row;
-    call_names_see_process(context, key);
-}
-
-static void see_callers(const struct call_watch *watch)
-{
-    call_counter_each(watch->counter, CALL_MAP_CALLERS, see_caller, watch->names);
-}
-
 static void see_who_and_what(const struct call_watch *watch)
 {
-    call_counter_each(watch->counter, CALL_MAP_PROCESSES, see_process, watch->names);
+    call_names_see_processes(watch->names, watch->counter);
     if (watch->arguments)
         call_arguments_see(watch->arguments);
 }
@@ -350,7 +335,7 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
 {
     double seconds;
 
-    see_callers(watch);
+    call_names_see_callers(watch->names, watch->counter);
     if (watch->slow)
         slow_calls_read(watch->slow);
     if (code_refresh(watch->code, error))
@@ -389,6 +374,7 @@ static bool follow(struct call_watch *watch, uint64_t now)
         watch->facts.end = CALL_END_ERROR;
         return false;
     }
+    call_rates_step(watch->rates, now);
     if (watch->slow)
         slow_calls_read(watch->slow);
     if (now - watch->named >= NAMES_NS) {
@@ -414,12 +400,13 @@ static void finish(struct call_watch *watch)
     uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = watch->cpu_began;
 
     call_windows_end(watch->windows, now);
+    call_rates_end(watch->rates, now);
     if (watch->followed)
         call_followed_collect(watch->followed);
     if (watch->slow)
         slow_calls_read(watch->slow);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
-    see_callers(watch);
+    call_names_see_callers(watch->names, watch->counter);
     see_who_and_what(watch);
     facts->seconds = (double)(now - watch->began) / SECOND_NS;
     facts->hit_ns = call_counter_hit_ns(watch->counter);
@@ -492,6 +479,7 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
                                             watch->names, watch->followed, watch->words,
-                                            watch->slow, watch->arguments, watch->matches},
+                                            watch->slow, watch->arguments, watch->matches,
+                                            watch->rates},
                      report);
 }

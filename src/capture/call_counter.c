@@ -126,6 +126,11 @@ void call_counter_calls(const struct call_counter *counter, uint32_t first,
         calls[i] = counts_of(counter, first + i).calls;
 }
 
+uint64_t call_counter_weight(const struct call_counter *counter, uint32_t function)
+{
+    return counts_of(counter, function).weight;
+}
+
 void call_counter_set_code(struct call_counter *counter, uint32_t code)
 {
     counter->skeleton->bss->code = code;

@@ -66,6 +66,9 @@ uint64_t call_counter_hits(const struct call_counter *counter);
 void call_counter_calls(const struct call_counter *counter, uint32_t first,
                         uint64_t calls[WIRE_CALL_AT_ONCE]);
 
+/* The weight of a function's calls so far (wire_call_row). */
+uint64_t call_counter_weight(const struct call_counter *counter, uint32_t function);
+
 /* Count calls from now on, each with this weight, 1 or more. A new counter does, with 1. */
 void call_counter_open(struct call_counter *counter, double weight);
 

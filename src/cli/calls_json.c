@@ -124,6 +124,15 @@ static void put_arguments(struct json *json, const struct call_function_report *
     json_number(json, "calls_with_cut_arguments", function->cut);
 }
 
+static void put_over_time(struct json *json, const struct call_report *report,
+                          const struct call_function_report *function)
+{
+    json_open(json, "calls_over_time", '[');
+    for (size_t i = 0; i < report->piece_count; i++)
+        json_number(json, NULL, function->over_time[i]);
+    json_close(json, ']');
+}
+
 static void put_latency_of_all(struct json *json, const struct call_function_report *function)
 {
     put_latency(json, &function->times);
@@ -142,6 +151,7 @@ static void put_function(struct json *json, const struct call_function_report *f
     json_number(json, "seen", function->seen);
     put_known(json, "half", function->half, 0);
     json_decimal(json, "calls_per_second", seconds > 0 ? (double)function->calls / seconds : 0, 1);
+    put_over_time(json, report, function);
     if (report->has_times)
         put_latency_of_all(json, function);
     if (report->has_words)
@@ -214,6 +224,10 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_decimal(&json, "blind_seconds", facts->blind_seconds, 3);
     json_bool(&json, "old_code_uncounted", facts->old_code);
     json_number(&json, "missing_schedulers", facts->missing_threads);
+    json_open(&json, "piece_ends", '[');
+    for (size_t i = 0; i < report->piece_count; i++)
+        json_thousandths(&json, NULL, report->piece_ends[i] / 1000000);
+    json_close(&json, ']');
     json_open_lines(&json, "functions", '[');
     for (size_t i = 0; i < report->count; i++)
         put_function(&json, &report->of[i], facts->seconds, report);

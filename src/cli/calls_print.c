@@ -8,6 +8,7 @@
 
 #include "cli/message.h"
 #include "output/number_text.h"
+#include "util/alloc.h"
 #include "util/number.h"
 
 /* ---- table ---- */
@@ -168,6 +169,74 @@ static void print_function(const struct table *table, const struct call_function
     buffer_free(&half);
 }
 
+/* ---- over time ---- */
+
+enum { MOST_CELLS = 60 /* of a line of bars */, PIECES_LEAST = 3 };
+
+static int compare_rates(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Append a bar for each cell of one or more pieces: its mean, of the highest rate. */
+static void put_bars(struct buffer *text, const double *rates, size_t count, double most)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    enum { BARS = sizeof(bars) / sizeof(*bars) };
+    size_t each = (count + MOST_CELLS - 1) / MOST_CELLS;
+
+    for (size_t i = 0; i < count; i += each) {
+        size_t until = i + each < count ? i + each : count;
+        double sum = 0;
+
+        for (size_t j = i; j < until; j++)
+            sum += rates[j];
+        buffer_text(text, bars[(size_t)(sum / (double)(until - i) / most * (BARS - 1) + 0.5)]);
+    }
+}
+
+/* The rates of the pieces of time, without the last one, which is short. */
+static size_t rates_of(const struct call_report *report,
+                       const struct call_function_report *function, double *rates)
+{
+    uint64_t began = 0;
+    size_t count = 0;
+
+    for (; count + 1 < report->piece_count; count++) {
+        rates[count] =
+            (double)function->over_time[count] * 1e9 / (double)(report->piece_ends[count] - began);
+        began = report->piece_ends[count];
+    }
+    return count;
+}
+
+/* Print the least, the median and the highest rate, and bars. */
+static void print_over_time(const struct table *table, const struct call_report *report,
+                            const struct call_function_report *function)
+{
+    double *rates = xcalloc(report->piece_count + 1, sizeof(*rates));
+    size_t count = rates_of(report, function, rates);
+    int indent =
+        27 + (table->has_times ? 11 * (CALL_TIME_SHARES + 2) : 0) + (table->has_words ? 28 : 0);
+    struct buffer bars = {0};
+    double most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        most = rates[i] > most ? rates[i] : most;
+    if (count >= PIECES_LEAST && most > 0) {
+        put_bars(&bars, rates, count, most);
+        qsort(rates, count, sizeof(*rates), compare_rates);
+        message_print(
+            "%*s    %s to %s a second, median %s  %.*s", indent, "",
+            number_text(whole_part(rates[0] + 0.5)).text, number_text(whole_part(most + 0.5)).text,
+            number_text(whole_part(rates[count / 2] + 0.5)).text, (int)bars.size, bars.data);
+    }
+    buffer_free(&bars);
+    free(rates);
+}
+
 static void print_uncalled(const struct table *table, const struct call_report *report,
                            size_t called)
 {
@@ -191,6 +260,7 @@ void calls_print_table(const struct call_report *report, const struct call_facts
         const struct call_function_report *function = &report->of[i];
 
         print_function(&table, function);
+        print_over_time(&table, report, function);
         print_rows(&table, &function->callers, print_caller, "  called by %s others%s",
                    "  called by callers that were not counted%s%s");
         print_rows(&table, &function->processes, print_process, "  in %s other processes%s",

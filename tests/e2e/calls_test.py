@@ -107,6 +107,25 @@ class Exact:
         self.check(counted, report["calls"])
         self.assertEqual(report["calls"], report["traced"])
 
+    def test_calls_over_time(self):
+        """Pieces of a second add up to the calls; a second without calls has none."""
+        with self.node() as node:
+            with counting(node, "counted:local/1") as counted:
+                node.tell("calls")
+                time.sleep(2.5)
+                truth = node.tell("calls")["calls"]["counted:local/1"]
+                time.sleep(0.5)
+        function, = counted["functions"]
+        pieces, ends = function["calls_over_time"], counted["piece_ends"]
+        self.assertEqual((len(pieces), sum(pieces)), (len(ends), 2 * truth))
+        self.assertEqual(function["calls"], 2 * truth)
+        for before, after in zip([0] + ends, ends[:-1]):
+            self.assertAlmostEqual(after - before, 1, delta=0.3)
+        self.assertAlmostEqual(ends[-1], counted["seconds"], delta=0.01)
+        quiet = pieces.index(0)
+        self.assertGreater(sum(pieces[:quiet]), 0.9 * truth)
+        self.assertGreater(sum(pieces[quiet:]), 0.9 * truth)
+
     def test_nifs(self):
         with nodes.Node(self.release, "calls", flags=self.flags) as node:
             with counting(node, "spin_nif:spin/1") as counted:
