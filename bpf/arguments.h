@@ -3,9 +3,9 @@
  * Copies the arguments of a call: the X registers, and the terms that they lead to
  * (wire_arguments.h).
  *
- * On x86-64 the JIT keeps all X registers in memory, at its register `registers` (x86/beam_asm.hpp
- * 25.2.3:72). At the entry of a function they are its arguments. Nothing moves the terms of a
- * process while it is in the hit.
+ * On x86-64 the JIT keeps all X registers in memory, to which a register of the CPU points
+ * (`registers`, jit/x86/beam_asm.hpp 25.2.3:72). At the entry of a function they are its arguments.
+ * Nothing moves the terms of a process while it is in the hit.
  *
  * The words of the copy are a queue: each word is looked at once, in order, and appends the
  * contents of its term. So what is near the arguments has room before what is deep in them.
