@@ -146,7 +146,12 @@ static void make_function(struct call_function_report *function, const struct ca
     function->seen = seen;
     function->calls = sums->counts.calls ? whole_part(estimate.calls * all + 0.5) : seen;
     function->half = estimate.half;
-    function->unmatched = sums->counts.unmatched_weight / WIRE_CALL_WEIGHT;
+    function->unmatched = function->unmatched_seen = sums->counts.unmatched;
+    if (sums->counts.weight)
+        function->unmatched =
+            whole_part((double)function->calls * (double)sums->counts.unmatched_weight /
+                           (double)sums->counts.weight +
+                       0.5);
     function->unchecked = sums->counts.unchecked + (matches ? sums->missed : 0);
     call_report_merge(&function->callers);
     call_report_merge(&function->processes);

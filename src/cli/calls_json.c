@@ -160,6 +160,7 @@ static void put_function(struct json *json, const struct call_function_report *f
     put_processes(json, &function->processes);
     if (report->has_matches) {
         json_number(json, "unmatched", function->unmatched);
+        json_number(json, "unmatched_seen", function->unmatched_seen);
         json_number(json, "unchecked", function->unchecked);
     }
     if (report->has_arguments)

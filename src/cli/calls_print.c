@@ -266,7 +266,8 @@ void calls_print_table(const struct call_report *report, const struct call_facts
         print_rows(&table, &function->processes, print_process, "  in %s other processes%s",
                    "  in processes that were not counted%s%s");
         if (function->unmatched)
-            print_row(&table, (struct call_cells){function->unmatched, function->unmatched, NULL},
+            print_row(&table,
+                      (struct call_cells){function->unmatched, function->unmatched_seen, NULL},
                       "  not counted: did not match%s%s", "", "");
         if (report->has_arguments)
             print_rows(&table, &function->arguments, print_arguments, "  with %s other arguments%s",
