@@ -71,10 +71,12 @@ SOURCES := $(filter-out $(filter-out src/arch/$(CPU)/%,$(wildcard src/arch/*/*.c
            $(wildcard src/*/*.c src/*/*/*.c))
 OBJECTS := $(SOURCES:src/%.c=$(BUILD)/obj/%.o)
 PAGE := $(BUILD)/gen/html_files.o
+KNOWN_BUILDS := $(BUILD)/gen/known_build_files.o
 SCHEMAS := $(shell find proto -name '*.proto')
 SCHEMA_HEADERS := $(SCHEMAS:proto/%.proto=$(BUILD)/gen/%.pb-c.h)
 SCHEMA_OBJECTS := $(SCHEMAS:proto/%.proto=$(BUILD)/obj/proto/%.o)
-ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE) $(SCHEMA_OBJECTS)
+ROOM_OBJECTS := $(filter-out $(BUILD)/obj/cli/main.o,$(OBJECTS)) $(PAGE) $(KNOWN_BUILDS) \
+                $(SCHEMA_OBJECTS)
 # The files that define maps for others come first: the linker of libbpf 1.1 misplaces a map if it
 # reads the declaration before the definition.
 BPF_SHARED := bpf/sample.bpf.c bpf/event.bpf.c
@@ -93,7 +95,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/*
 .PHONY: all
 all: $(BUILD)/beamflame
 
-$(BUILD)/beamflame: $(OBJECTS) $(PAGE) $(SCHEMA_OBJECTS)
+$(BUILD)/beamflame: $(OBJECTS) $(PAGE) $(KNOWN_BUILDS) $(SCHEMA_OBJECTS)
 	$(say) LINK $@
 	$(Q)$(CC) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
@@ -110,6 +112,23 @@ $(BUILD)/gen/html_files.inc: $(sort $(dir $(PAGE_FILES)))
 	$(Q)printf '\tfile "%s"\n' $(PAGE_FILES) > $@
 
 $(PAGE): src/output/html/page_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
+	$(say) AS $<
+	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
+
+# The tables of symbols/, compressed, as bytes in the program.
+SYMBOL_TABLES := $(sort $(filter-out %.md,$(wildcard symbols/*)))
+$(BUILD)/gen/symbols/%.xz: symbols/%
+	$(say) XZ $<
+	$(Q)mkdir -p $(@D)
+	$(Q)xz -9 --extreme --check=crc32 --stdout $< > $@
+
+$(BUILD)/gen/known_builds.inc: symbols
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '\tbuild "%s" "symbols/%s.xz"\n' \
+		$(foreach table,$(notdir $(SYMBOL_TABLES)),$(table) $(table)) > $@
+
+$(KNOWN_BUILDS): src/elf/known_build_files.S $(BUILD)/gen/known_builds.inc \
+		$(SYMBOL_TABLES:%=$(BUILD)/gen/%.xz)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 

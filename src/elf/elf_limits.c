@@ -143,6 +143,12 @@ bool elf_limits_take(struct elf_room *room, size_t bytes)
     return true;
 }
 
+void elf_limits_give(struct elf_room *room, size_t bytes)
+{
+    if (room)
+        room->taken -= bytes;
+}
+
 Elf *elf_limits_open(int fd, struct elf_room *room, size_t *ret_bytes)
 {
     Elf64_Ehdr header;
@@ -168,8 +174,7 @@ void elf_limits_close(Elf *elf, struct elf_room *room, size_t bytes)
 {
     if (!elf)
         return;
-    if (room)
-        room->taken -= bytes;
+    elf_limits_give(room, bytes);
     elf_end(elf);
 }
 

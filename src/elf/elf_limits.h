@@ -24,9 +24,10 @@ struct elf_room {
     size_t taken; /* bytes, by open files */
 };
 
-/* Take bytes of the room for other data of a file, such as unpacked symbols. False if they do not
- * fit. */
+/* Take bytes of the room for other data of a file, such as unpacked symbols, and give them back.
+ * False if they do not fit. */
 bool elf_limits_take(struct elf_room *room, size_t bytes);
+void elf_limits_give(struct elf_room *room, size_t bytes);
 
 /* Open the file for reading as elf_begin(3) does. *ret_bytes is what it takes of the room, which
  * can be NULL. NULL if it is no 64-bit ELF file, or if it takes too much. */

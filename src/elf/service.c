@@ -178,7 +178,7 @@ static void read_symbols(struct elf_service *service, struct file *file, int deb
     uint32_t source;
 
     if (!file->symbols)
-        file->symbols = elf_symbols_new(file->elf, debug_fd, &service->room);
+        file->symbols = elf_symbols_new(file->elf, file->fd, debug_fd, &service->room);
     source = elf_symbols_source(file->symbols);
     buffer_put(answer, &source, sizeof(source));
 }

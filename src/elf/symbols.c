@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf/elf_limits.h"
+#include "elf/known_builds.h"
 #include "elf/symbols_internal.h"
 #include "util/alloc.h"
 #include "util/effort.h"
@@ -28,7 +29,9 @@ struct elf_symbols {
     Elf *debug; /* the debug file, kept for its names, with its descriptor closed; or NULL */
     struct elf_room *elf_room; /* of which `debug` takes debug_bytes */
     size_t debug_bytes;
-    void *image; /* the bytes of `debug` if they are in memory, else NULL */
+    void *image;        /* the bytes of `debug` if they are in memory, else NULL */
+    char *known;        /* the names of a known build, or NULL */
+    size_t known_bytes; /* taken of the room for them */
 };
 
 enum {
@@ -177,7 +180,7 @@ static void *unpack(Elf *elf, size_t *size)
     return xrealloc(image, to);
 }
 
-static void add_debug_data(struct elf_symbols *table, Elf *elf)
+static bool add_debug_data(struct elf_symbols *table, Elf *elf)
 {
     size_t size = 0, bytes = 0;
     void *image = unpack(elf, &size);
@@ -192,10 +195,34 @@ static void add_debug_data(struct elf_symbols *table, Elf *elf)
     }
     if (add_debug(table, debug, bytes)) {
         table->image = image;
-        return;
+        return true;
     }
     elf_limits_close(debug, table->elf_room, bytes);
     free(image);
+    return false;
+}
+
+static void add_known(void *context, uint64_t start, uint64_t end, const char *name)
+{
+    add_entry(context, &(struct function_entry){.start = start, .end = end, .name = name});
+}
+
+static void add_known_build(struct elf_symbols *table, Elf *elf, int fd)
+{
+    size_t before = table->count, bytes = 0;
+
+    table->known = known_builds_read(elf, fd, add_known, table, &bytes);
+    if (!table->known)
+        return;
+    bytes += (table->count - before) * sizeof(*table->entries);
+    if (elf_limits_take(table->elf_room, bytes)) {
+        table->known_bytes = bytes;
+        table->source = NATIVE_SYMBOLS_BUILD;
+        return;
+    }
+    table->count = before;
+    free(table->known);
+    table->known = NULL;
 }
 
 static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
@@ -212,6 +239,12 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
     free(readable);
 }
 
+/* True for a name that a table of a known build has with less certainty. */
+static bool is_inferred(const char *name)
+{
+    return name[0] == KNOWN_BUILDS_INFERRED;
+}
+
 static size_t lines_before(const char *name)
 {
     size_t count = 0;
@@ -221,8 +254,8 @@ static size_t lines_before(const char *name)
     return count;
 }
 
-/* Compare by address. If a function has several names, the plainest comes first: "write" before
- * "__write", then global before weak or local. */
+/* Compare by address. If a function has several names, the plainest comes first: one that is not
+ * inferred, then "write" before "__write", then global before weak or local. */
 static int compare_entries(const void *a, const void *b)
 {
     const struct function_entry *left = a;
@@ -232,6 +265,8 @@ static int compare_entries(const void *a, const void *b)
 
     if (left->start != right->start)
         return left->start < right->start ? -1 : 1;
+    if (is_inferred(left->name) != is_inferred(right->name))
+        return is_inferred(right->name) ? -1 : 1;
     if (left_lines != right_lines)
         return left_lines < right_lines ? -1 : 1;
     if (left->is_global != right->is_global)
@@ -270,15 +305,16 @@ bool elf_symbols_are_own(Elf *elf)
     return find_section(elf, SHT_SYMTAB, &header) != NULL;
 }
 
-struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *room)
+struct elf_symbols *elf_symbols_new(Elf *elf, int fd, int debug_fd, struct elf_room *room)
 {
     struct elf_symbols *symbols = xcalloc(1, sizeof(*symbols));
 
     symbols->elf_room = room;
     symbols->source = elf_symbols_are_own(elf) ? NATIVE_SYMBOLS_OWN : NATIVE_SYMBOLS_EXPORTED;
     each_symbol(elf, add_function, symbols);
-    if (symbols->source != NATIVE_SYMBOLS_OWN && !add_debug_file(symbols, debug_fd))
-        add_debug_data(symbols, elf);
+    if (symbols->source != NATIVE_SYMBOLS_OWN && !add_debug_file(symbols, debug_fd) &&
+        !add_debug_data(symbols, elf))
+        add_known_build(symbols, elf, fd);
     plt_each(elf, add_stub, symbols);
     index_entries(symbols);
     return symbols;
@@ -300,6 +336,8 @@ void elf_symbols_free(struct elf_symbols *symbols)
     free(symbols->entries);
     elf_limits_close(symbols->debug, symbols->elf_room, symbols->debug_bytes);
     free(symbols->image);
+    elf_limits_give(symbols->elf_room, symbols->known_bytes);
+    free(symbols->known);
     free(symbols);
 }
 
@@ -344,6 +382,18 @@ static struct function_entry *find_entry(const struct elf_symbols *table, uint64
     return NULL;
 }
 
+/* Return what demangle() returns, which may follow the sign of an inferred name. */
+static char *readable_of(const char *name)
+{
+    char *readable = demangle(is_inferred(name) ? name + 1 : name), *marked;
+
+    if (!readable || !is_inferred(name))
+        return readable;
+    marked = xasprintf("%c%s", KNOWN_BUILDS_INFERRED, readable);
+    free(readable);
+    return marked;
+}
+
 /* Demangle the name, without the version that a linker puts into .symtab ("memcpy@@GLIBC_2.14"). */
 static void make_readable(struct function_entry *entry)
 {
@@ -354,7 +404,7 @@ static void make_readable(struct function_entry *entry)
         return;
     entry->is_final = true;
     plain = xstrndup(entry->name, length);
-    readable = demangle(plain);
+    readable = readable_of(plain);
     if (readable || entry->name[length]) {
         entry->name = readable ? readable : plain;
         entry->is_owned = true;

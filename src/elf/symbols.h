@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The functions of an ELF file. They come from .symtab if the file has one, else from .dynsym and
- * the .symtab that was split off. A PLT stub is named after the function that it jumps to. A symbol
+ * the .symtab that was split off, else from .dynsym and the table of its build that this program
+ * has (known_builds.h). A PLT stub is named after the function that it jumps to. A symbol
  * covers exactly its size, never "the nearest below": stripped binaries export little, and a wrong
  * name is worse than none. Addresses are the file's.
  */
@@ -17,6 +18,7 @@ enum native_symbols_source {
     NATIVE_SYMBOLS_EXPORTED, /* .dynsym: only what the file exports has a name */
     NATIVE_SYMBOLS_OWN,      /* .symtab */
     NATIVE_SYMBOLS_DEBUG,    /* the .symtab that was split off */
+    NATIVE_SYMBOLS_BUILD,    /* the table of a distribution's build, in this program */
     NATIVE_SYMBOLS_SOURCES,
 };
 
@@ -34,9 +36,10 @@ struct elf_symbols;
 /* True if the file has a .symtab. */
 bool elf_symbols_are_own(Elf *elf);
 
-/* Read the symbols. `elf` and `room` are borrowed and must outlive the table; `debug_fd` is the
- * file with the symbols that were split off, which is only read now (-1: none). */
-struct elf_symbols *elf_symbols_new(Elf *elf, int debug_fd, struct elf_room *room);
+/* Read the symbols. `elf`, which is also open as `fd`, and `room` are borrowed and must outlive the
+ * table; `debug_fd` is the file with the symbols that were split off, which is only read now (-1:
+ * none). */
+struct elf_symbols *elf_symbols_new(Elf *elf, int fd, int debug_fd, struct elf_room *room);
 void elf_symbols_free(struct elf_symbols *symbols);
 enum native_symbols_source elf_symbols_source(const struct elf_symbols *symbols);
 

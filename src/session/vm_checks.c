@@ -191,6 +191,7 @@ static void check_symbols(struct findings *findings, struct vm *vm)
     static const char *const texts[] = {
         [NATIVE_SYMBOLS_OWN] = "those of the executable",
         [NATIVE_SYMBOLS_DEBUG] = "those of its debug file",
+        [NATIVE_SYMBOLS_BUILD] = "those of this build, which beamflame has",
     };
     const struct subject check = subject(vm->pid, "symbols");
     struct error error;
