@@ -105,12 +105,6 @@ static bool read_function(const char *line, const struct known_code *code, uint6
            size <= code->size - (*start - code->address);
 }
 
-/* Cut off the next line of `*rest`. */
-static char *next_line(char **rest)
-{
-    return strsep(rest, "\n");
-}
-
 char *known_builds_read(Elf *elf, int fd, known_function found, void *context, size_t *ret_size)
 {
     const struct known_build *build = find_build(elf);
@@ -119,8 +113,8 @@ char *known_builds_read(Elf *elf, int fd, known_function found, void *context, s
 
     if (!text)
         return NULL;
-    next_line(&rest); /* what build it is */
-    line = next_line(&rest);
+    strsep(&rest, "\n"); /* what build it is */
+    line = strsep(&rest, "\n");
     if (!line ||
         sscanf(line, "code %" SCNx64 " %" SCNx64 " %" SCNx32, &code.address, &code.size,
                &code.checksum) != 3 ||
@@ -130,7 +124,7 @@ char *known_builds_read(Elf *elf, int fd, known_function found, void *context, s
         free(text);
         return NULL;
     }
-    while ((line = next_line(&rest))) {
+    while ((line = strsep(&rest, "\n"))) {
         uint64_t start, end;
         const char *name;
 

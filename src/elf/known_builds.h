@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KNOWN_BUILDS_INFERRED '~' /* begins a name that is inferred */
-
-/* Called for each function: [start, end) are addresses in the file, within its code. */
+/* Called for each function: [start, end) are addresses in the file, within its code. An inferred
+ * name begins with INFERRED_NAME (util/inferred_name.h). */
 typedef void (*known_function)(void *context, uint64_t start, uint64_t end, const char *name);
 
 /* Call `found` for each function of the table of the file, which is also open as `fd`. Return the

@@ -11,6 +11,7 @@
 #include "elf/symbols_internal.h"
 #include "util/alloc.h"
 #include "util/effort.h"
+#include "util/inferred_name.h"
 
 /* A function. Addresses are the file's. */
 struct function_entry {
@@ -239,10 +240,9 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
     free(readable);
 }
 
-/* True for a name that a table of a known build has with less certainty. */
 static bool is_inferred(const char *name)
 {
-    return name[0] == KNOWN_BUILDS_INFERRED;
+    return name[0] == INFERRED_NAME;
 }
 
 static size_t lines_before(const char *name)
@@ -389,7 +389,7 @@ static char *readable_of(const char *name)
 
     if (!readable || !is_inferred(name))
         return readable;
-    marked = xasprintf("%c%s", KNOWN_BUILDS_INFERRED, readable);
+    marked = xasprintf("%c%s", INFERRED_NAME, readable);
     free(readable);
     return marked;
 }

@@ -8,6 +8,7 @@
 #include "native/debug_file.h"
 #include "native/elf_file.h"
 #include "util/alloc.h"
+#include "util/log.h"
 
 /* Let the parser read the symbols, also of the debug file. */
 static bool read_symbols(struct elf_file *file)
@@ -28,9 +29,23 @@ static bool read_symbols(struct elf_file *file)
         close(debug_fd);
     buffer_free(&answer);
     file->has_symbols = source < NATIVE_SYMBOLS_SOURCES;
-    if (file->has_symbols)
+    if (file->has_symbols) {
         file->source = source;
+        log_decision("symbols", "of %s: %s", file->path, native_symbols_source_text(source));
+    }
     return file->has_symbols;
+}
+
+const char *native_symbols_source_text(enum native_symbols_source source)
+{
+    static const char *const texts[] = {
+        [NATIVE_SYMBOLS_EXPORTED] = "only those that it exports",
+        [NATIVE_SYMBOLS_OWN] = "its own",
+        [NATIVE_SYMBOLS_DEBUG] = "those of its debug file",
+        [NATIVE_SYMBOLS_BUILD] = "those of this build, which beamflame contains",
+    };
+
+    return texts[source];
 }
 
 enum native_symbols_source native_symbols_source(struct elf_file *file)

@@ -31,3 +31,6 @@ void known_symbols_free(struct known_symbols *known);
 
 /* Where the names of the functions of `file` come from. */
 enum native_symbols_source native_symbols_source(struct elf_file *file);
+
+/* The same in words: "those of its debug file". */
+const char *native_symbols_source_text(enum native_symbols_source source);

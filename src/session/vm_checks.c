@@ -188,11 +188,6 @@ static void check_frames(struct findings *findings, struct vm *vm)
 
 static void check_symbols(struct findings *findings, struct vm *vm)
 {
-    static const char *const texts[] = {
-        [NATIVE_SYMBOLS_OWN] = "those of the executable",
-        [NATIVE_SYMBOLS_DEBUG] = "those of its debug file",
-        [NATIVE_SYMBOLS_BUILD] = "those of this build, which beamflame has",
-    };
     const struct subject check = subject(vm->pid, "symbols");
     struct error error;
     struct elf_file *file = vm_executable(vm, &error);
@@ -205,7 +200,7 @@ static void check_symbols(struct findings *findings, struct vm *vm)
     }
     source = native_symbols_source(file);
     if (source != NATIVE_SYMBOLS_EXPORTED) {
-        findings_ok(findings, check.text, "%s", texts[source]);
+        findings_ok(findings, check.text, "%s", native_symbols_source_text(source));
         return;
     }
     debug_file_advice(file, advice, sizeof(advice));

@@ -35,6 +35,28 @@ static void test_summary_is_exact(void **state)
         "full\n             1  native frames without a symbol, shown as file and offset\n");
 }
 
+/* Functions of C whose name is inferred are counted; an Erlang function is none. */
+static void test_inferred_names_are_counted(void **state)
+{
+    static const struct {
+        const char *symbol;
+        uint8_t kind;
+    } added[] = {{"~dec_term", FRAME_NATIVE}, {"~grow", FRAME_NATIVE}, {"~:x/1", FRAME_ERLANG}};
+    const struct view_options options = {.grouping = {{GROUP_NAME}}};
+    struct small_profile small;
+    char *text;
+
+    (void)state;
+    small_profile_make(&small);
+    for (size_t i = 0; i < sizeof(added) / sizeof(added[0]); i++)
+        profile_frame(small.profile,
+                      &(struct frame){.symbol = profile_string_z(small.profile, added[i].symbol),
+                                      .kind = added[i].kind});
+    text = small_output(&small, &summary_format, &options);
+    assert_non_null(strstr(text, "\ninferred  C functions whose names begin with ~: 2\n"));
+    free(text);
+}
+
 /* A process started with a fun is named after the root function of its stacks, as in other outputs;
  * any complete stack will do. */
 static void test_unnamed_process_has_the_name_of_its_root_function(void **state)
@@ -171,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_label_that_is_a_detail_is_shown_beside_the_pid),
         cmocka_unit_test(test_unnamed_process_has_the_name_of_its_root_function),
         cmocka_unit_test(test_tables_have_the_time_of_their_samples),
+        cmocka_unit_test(test_inferred_names_are_counted),
         cmocka_unit_test(test_largest_sums_come_first),
         cmocka_unit_test(test_short_summary_has_the_first_rows),
     };

@@ -11,6 +11,7 @@
 #include "profile/microstates.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
+#include "util/inferred_name.h"
 #include "util/number.h"
 
 /* Rows of the tables of a short summary. */
@@ -166,6 +167,23 @@ static void write_gaps(const struct summary *summary, const struct recording_tot
         fprintf(summary->file, "; nothing was recorded for another %.1f s", seconds);
 }
 
+/* Names of C functions that are less certain than others. */
+static void write_inferred(const struct summary *summary)
+{
+    const struct profile *profile = summary->source.profile;
+    uint32_t frames = profile_counts(profile).frames, count = 0;
+
+    for (frame_id id = 1; id <= frames; id++) {
+        const struct frame *frame = profile_get_frame(profile, id);
+
+        count +=
+            frame->kind == FRAME_NATIVE && profile_text(profile, frame->symbol)[0] == INFERRED_NAME;
+    }
+    if (count)
+        fprintf(summary->file, "inferred  C functions whose names begin with %c: %u\n",
+                INFERRED_NAME, count);
+}
+
 static void write_overview(const struct summary *summary, const struct recording_totals *totals)
 {
     uint32_t targets = profile_counts(summary->source.profile).targets;
@@ -213,6 +231,7 @@ static void write_overview(const struct summary *summary, const struct recording
     fprintf(file, "frames: %.2f %% unresolved\n",
             number_text_percent(totals->unknown_erlang_frames + totals->unknown_native_frames,
                                 totals->frames));
+    write_inferred(summary);
 }
 
 enum { MARKS_SHOWN = 20 };
