@@ -22,6 +22,7 @@
  *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
  *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
  *      countedOf(recording, weights): Counted | null                    counted.js
+ *      eventTotals(recording): EventTotal[]                             event_totals.js
  *      rowIntervals(recording, weights, samples): RowIntervals | null   row_interval.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples, intervals): ProcessRow[]
@@ -29,7 +30,7 @@
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
  *      readPattern(text): Pattern                                       pattern.js
- *      eventsOf(recording), weightsOf(recording, event), GROUP_KEYS     the available options
+ *      weightsOf(recording, event), GROUP_KEYS                          the available options
  *
  * `sides` holds the result of select() for `range` and, in a comparison, for `against`.
  *
@@ -251,6 +252,14 @@ export interface Counted {
     share: number; /* of the time that windows cover, or of the processes that sweeps read */
     windows: number; hits: number;
     unseen: number; /* hits of a kind that windows may have missed, if they saw none */
+}
+
+/* The total of an event by its first value (event_totals.js). */
+export interface EventTotal {
+    event: string; value: string; unit: Unit;
+    sums: number[]; /* of the samples, by part of the recording */
+    counted: Counted | null;
+    share: number; /* of the time in which it was seen; of event wall: of the processes */
 }
 
 /* Half of the 95 % intervals of a node of a tree (row_interval.js). */

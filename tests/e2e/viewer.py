@@ -55,6 +55,14 @@ class Viewer:
     def choose(self, selector, value):
         self.step("choose", {"on": selector, "value": value})
 
+    def choose_event(self, name):
+        self.click(f"#events [role=tab]:has(b:text-is('{name}'))")
+
+    @property
+    def event(self):
+        """Return the name of the chosen event."""
+        return self.text("#events [aria-selected=true] b")
+
     def drag_heatmap(self, start, end, shift=False):
         """Drag from `start` to `end`, given as fractions of its width and height."""
         self.step("drag", {"on": "#heatmap .spacer", "from": start, "to": end, "shift": shift})

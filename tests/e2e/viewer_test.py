@@ -16,7 +16,6 @@ NEEDS = "own nodes"
 RELEASE = 27
 HEATMAP = "#heatmap canvas"
 WEIGHT = ".field:has-text('weight') select"
-EVENT = ".field:has-text('event') select"
 INCLUDE = "input[aria-label='only stacks with\u2026']"
 EXCLUDE = "input[aria-label='no stacks with\u2026']"
 
@@ -101,10 +100,33 @@ class Viewer(unittest.TestCase):
         for event, weight in (("cpu", "time"), ("cpu", "samples"), ("cpu", "reductions"),
                               ("gc", "reclaimed"), ("wall", "samples"), ("wall", "heap")):
             with self.subTest(event=event, weight=weight):
-                page.choose(EVENT, event)
+                page.choose_event(event)
                 page.choose(WEIGHT, weight)
                 self.assert_selected(total_of(beamflame.folded(
                     self.recording, "--event", event, "--weight", weight)))
+
+    def test_each_event_has_a_tab_with_its_total_and_coverage(self):
+        """The total of a tab is that of --stats; the keyboard moves between tabs."""
+        page, made = self.show(), self.recording.with_suffix(".json")
+        beamflame.record("report", "-q", self.recording, "--stats", made)
+        stats = json.loads(made.read_text())
+        sums = {name: event["values"]["time"].get("sum", 1e6 * stats["cpu_sampled_ms"])
+                for name, event in stats["events"].items()}
+        tabs = dict(zip(page.texts("#events b"), page.texts("#events [role=tab]")))
+        self.assertEqual(list(tabs), ["cpu", "gc", "wall"])
+        self.assertIn("all of the time", tabs["cpu"])
+        self.assertRegex(tabs["gc"], r"\u00b1 [\d.?]+.*\n.*\d % of the time")
+        self.assertIn("% of the processes", tabs["wall"])
+        for name, tab in tabs.items():
+            amount, unit = re.search(r"([\d.]+) (m?s)\b", tab).groups()
+            total = sums[name] / {"ms": 1e6, "s": 1e9}[unit]
+            self.assertAlmostEqual(float(amount), total, delta=max(0.06, 0.01 * total), msg=tab)
+        page.step("focus", "#events [aria-selected=true]")
+        page.press("End")
+        self.assertEqual([page.event, *page.texts("#events :focus b")], ["wall", "wall"])
+        page.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
+        self.assertEqual(page.event, "cpu")
+        self.assertEqual(page.step("complaints"), [])
 
     def test_page_of_an_event_counts_what_it_holds(self):
         """A page of one event has no others, and says of how many samples it has some."""
@@ -116,15 +138,15 @@ class Viewer(unittest.TestCase):
         self.viewer.open(gc)
         self.assertIn(f"{events.count('gc'):,} of {len(events):,} samples",
                       self.viewer.text("#about"))
-        self.assertFalse(self.viewer.step("visible", EVENT))
+        self.assertEqual(self.viewer.texts("#events b"), ["gc"])
         self.viewer.open(part)
-        self.assertEqual(self.viewer.texts(f"{EVENT} option"), ["cpu", "gc"])
+        self.assertEqual(self.viewer.texts("#events b"), ["cpu", "gc"])
         held = [line for line in self.lines("-e", "cpu,gc", "-I", "families:burn")
                 if line["type"] == "sample"]
         self.assertIn(f"{len(held):,} of {len(events):,} samples", self.viewer.text("#about"))
 
     def test_fields_show_the_event_and_weight_of_a_link(self):
-        """The fields show the event and weight in effect, even if the link or the recording names a
+        """Tabs and field show the event and weight in effect, even if the link or the recording names a
         weight of another event, or an unknown one."""
         wall = self.page.with_name("wall.html")
         beamflame.record("report", self.recording, "--weight", "wall", "-o", wall, timeout=300)
@@ -133,8 +155,8 @@ class Viewer(unittest.TestCase):
                 (self.page, "weight=zzz", "cpu", "time (samples)")):
             with self.subTest(fragment):
                 self.viewer.open(path, fragment)
-                chosen = [self.viewer.texts(f"{field} option:checked") for field in (EVENT, WEIGHT)]
-                self.assertEqual(chosen, [[event], [weight]])
+                self.assertEqual([self.viewer.event, *self.viewer.texts(f"{WEIGHT} option:checked")],
+                                 [event, weight])
 
     def test_dragging_the_heatmap_selects_a_range(self):
         page = self.show()

@@ -16,7 +16,7 @@ export const SURE = 1.96;
  * event, if nothing was scaled up from windows, or if two recordings are compared.
  *
  * @param {Recording} recording
- * @param {Weights} weights
+ * @param {Pick<Weights, "event" | "value">} weights
  * @returns {Counted | null}
  */
 export function countedOf({ events, header }, { event, value }) {

@@ -12,6 +12,7 @@ import { matchTree } from "#analysis/search";
 import { heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
 import { countedOf } from "#analysis/counted";
+import { eventTotals } from "#analysis/event_totals";
 import { rowIntervals } from "#analysis/row_interval";
 import { nodeRows } from "#analysis/node_rows";
 import { functionCallers, functionRows } from "#analysis/function_rows";
@@ -180,6 +181,11 @@ export class Model {
     /** How sure the total of the event is; null if it is no estimate. @param {Choice} choice */
     counted(choice) {
         return countedOf(this.recording, this.weights(choice));
+    }
+
+    /** The total of each event, of the whole time. */
+    events() {
+        return eventTotals(this.recording);
     }
 
     /** The weight that is 100 %; growth and release are both added. @param {Choice} choice */

@@ -9,11 +9,6 @@ import { samplesOfPart } from "#analysis/time_axis";
 /** @typedef {import("../types").Choice} Choice */
 /** @typedef {import("../types").Weights} Weights */
 
-/** @param {Recording} recording */
-export function eventsOf(recording) {
-    return recording.events.slice(1).map((event) => event.name);
-}
-
 /**
  * The weights that samples of an event can have, with units. The values of the event come first,
  * and the first of them is the default. A metric (`metric`) can also be weighed by its change.
@@ -55,6 +50,16 @@ const isTimed = (weight) => weight === "cpu" || weight === "wall";
  */
 export function eventOf(recording, { event, weight }) {
     return eventNamed(recording, isTimed(weight) ? weight : event);
+}
+
+/**
+ * The name of the event in effect, "" if there is none.
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ */
+export function nameOfEvent(recording, choice) {
+    return recording.events[eventOf(recording, choice)]?.name ?? "";
 }
 
 /**

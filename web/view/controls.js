@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The controls of the selection: event, weight, groups, filters. */
-import { eventOf, eventsOf, weigh, weightsOf } from "#analysis/weights";
+/* The controls of the selection: weight, groups, filters. */
+import { nameOfEvent, weigh, weightsOf } from "#analysis/weights";
 import { GROUP_KEYS } from "#analysis/grouping";
 import { canLeaveOutIdle } from "#analysis/idle";
 import { readPattern } from "#analysis/pattern";
@@ -131,10 +131,9 @@ export class Controls {
      */
     constructor(place, recording, set) {
         this.recording = recording;
-        this.event = element("select", { onchange: () =>
-            set({ event: this.event.value, weight: "", change: false }) });
+        this.event = ""; /* in effect: the weight of a link can be of another event than the link's */
         this.weight = element("select", { onchange: () =>
-            set({ event: this.event.value, weight: this.weight.value, change: false }) });
+            set({ event: this.event, weight: this.weight.value, change: false }) });
         this.change = element("input", { type: "checkbox", onchange: () =>
             set({ change: this.change.checked }) });
         this.changeLabel = element("label", { className: "check",
@@ -155,22 +154,17 @@ export class Controls {
         this.exclude = patternField("no stacks with\u2026",
             "a regular expression: stacks without a frame that matches (-X)",
             (exclude) => set({ exclude }, true));
-        const events = eventsOf(recording);
-
-        setOptions(this.event, events.map((name) => ({ value: name, text: name })), "");
-        this.eventField = field("event", this.event);
-        this.eventField.hidden = events.length < 2;
-        fill(place, this.eventField, field("weight", this.weight), this.changeLabel,
+        fill(place, field("weight", this.weight), this.changeLabel,
             this.idleLabel, this.groups.element, this.statuses.element, this.schedulers.element,
             this.include.element, this.exclude.element);
     }
 
     /** @param {View} view */
     show(view) {
-        const { recording } = this, event = recording.events[eventOf(recording, view)]?.name ?? "";
+        const { recording } = this, event = nameOfEvent(recording, view);
         const weights = weightsOf(recording, event), weight = weigh(recording, view).name;
 
-        this.event.value = event;
+        this.event = event;
         setOptions(this.weight, weights.map(({ name, unit }) => ({ value: name,
             text: unit === name || unit === "count" ? name : `${name} (${unit})` })), weight);
         this.change.checked = view.change;

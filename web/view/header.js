@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows what was recorded, and warnings about missing data. */
 import { element, fill } from "#view/dom";
-import { isSure } from "#analysis/counted";
 import { firstSince, samplesOfPart } from "#analysis/time_axis";
-import { sumText } from "#view/counted_text";
 import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
 import { amountText, durationText, numberText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Header["parts"][number]} Part */
-/** @typedef {import("../types.js").Counted} Counted */
-/** @typedef {import("../types.js").Weights} Weights */
 
 /* Limits of warnings, as shares. Warn below FEW_COMPLETE complete stacks, and above the other
  * limits for truncated stacks and lost samples. */
@@ -31,28 +27,6 @@ export function showHeader(place, recording) {
             element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));
     document.title = `${header.parts.map((part) => nameOf(recording, part)).join(" and ")} `
         + "\u2013 beamflame";
-}
-
-/**
- * Show how sure the total of the chosen event is.
- *
- * @param {HTMLElement} place
- * @param {Counted | null} counted
- * @param {Weights} weights
- */
-export function showCounted(place, counted, { name, unit }) {
-    place.hidden = !counted;
-    if (counted)
-        place.textContent = `event ${counted.event}: ${name} ${sumText(counted, unit)}, `
-            + fromText(counted)
-            + (isSure(counted) ? "" : " (windows are too few or too short: raise --budget or record longer)");
-}
-
-/** @param {Counted} counted */
-function fromText({ event, hits, share, windows }) {
-    return event === "wall"
-        ? `from ${numberText(windows)} sweeps that read ${percentText(share, 1)} of the processes`
-        : `from ${numberText(hits)} hits in ${percentText(share, 1)} of the time`;
 }
 
 /**

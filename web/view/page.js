@@ -10,7 +10,9 @@ import { Model, ofAnyProcess } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
 import { KINDS } from "#analysis/kinds";
+import { nameOfEvent } from "#analysis/weights";
 import { Controls } from "#view/controls";
+import { EventStrip } from "#view/event_strip";
 import { GraphControls } from "#view/graph_controls";
 import { FlameGraph } from "#view/flamegraph";
 import { Picture } from "#view/flame_draw";
@@ -19,7 +21,7 @@ import { FunctionTable } from "#view/function_table";
 import { ProcessTable } from "#view/process_table";
 import { NodeTable } from "#view/node_table";
 import { Panel } from "#view/panel";
-import { hasTime, showCounted, showHeader, showWarnings } from "#view/header";
+import { hasTime, showHeader, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
 import { showLegend } from "#view/legend";
 import { matchedText, statusText } from "#view/status";
@@ -48,6 +50,8 @@ export class Page {
         this.theme = new ThemeSwitch(() => this.recolour());
         /** @type {import("./controls.js").Set} */
         this.set = (changes, typed) => this.state.set(changes, typed);
+        this.events = new EventStrip(byId("events"), this.model.events(),
+            (event) => this.set({ event, weight: "", change: false }));
         this.controls = new Controls(byId("choices"), recording, this.set);
         this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
@@ -142,8 +146,8 @@ export class Page {
         const trees = this.model.trees(view);
 
         showTooltip(this.tooltip, [], 0, 0);
+        this.events.show(nameOfEvent(this.recording, view));
         this.controls.show(view);
-        showCounted(byId("counted"), this.model.counted(view), this.model.weights(view));
         showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
             this.set);
         this.showGraph(view, trees);
