@@ -251,7 +251,7 @@ static void test_legend_has_the_kinds_that_are_drawn(void **state)
     (void)state;
     small_profile_make(&small);
     text = small_output(&small, &svg_format, &by_name);
-    assert_non_null(strstr(text, ">who ran</text>"));
+    assert_non_null(strstr(text, ">process</text>"));
     assert_non_null(strstr(text, ">Erlang</text>"));
     assert_non_null(strstr(text, ">kernel</text>"));
     assert_null(strstr(text, ">Elixir</text>"));

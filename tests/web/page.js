@@ -25,7 +25,7 @@ const steps = {
             if (["error", "warning"].includes(message.type()))
                 complaints.push(message.text());
         });
-        page.on("pageerror", (error) => complaints.push(String(error)));
+        page.on("pageerror", (error) => complaints.push(String(error.stack)));
         page.on("request", (request) => {
             if (!/^(data|blob):/.test(request.url()) && request.url() !== url.split("#")[0])
                 complaints.push(`asks for ${request.url()}`);
@@ -58,6 +58,8 @@ const steps = {
         if (shift)
             await page.keyboard.up("Shift");
     },
+    /** The browser's Back and Forward: -1 and 1. */
+    travel: (steps) => page.evaluate((count) => history.go(count), steps),
     text: (selector) => page.locator(selector).innerText(),
     texts: (selector) => page.locator(selector).allInnerTexts(),
     /** How many colours a canvas has between two of its corners, in CSS px. */

@@ -7,7 +7,7 @@ export const ROOT = 0;
 const ERLANG = 1, NATIVE = 4, ELIXIR = 7, COLLECTION = 8;
 
 /** Names by kind (src/output/svg/style.c names the kinds of the recording). */
-export const KINDS = ["who ran", "Erlang", "BIF, NIF", "JIT runtime", "native", "kernel", "mark",
+export const KINDS = ["process", "Erlang", "BIF, NIF", "JIT runtime", "native", "kernel", "mark",
     "Elixir", "garbage collection"];
 
 /* Functions of erl_gc.c (OTP 24 to 29), also with a compiler's suffix: "do_minor.isra.0". */

@@ -10,8 +10,8 @@ import { samplesOfPart } from "#analysis/time_axis";
 /** @typedef {import("../types").Weights} Weights */
 
 /**
- * The weights that samples of an event can have, with units. The values of the event come first,
- * and the first of them is the default. A metric (`metric`) can also be weighed by its change.
+ * The weights that samples of an event can have, with units, the default first. A metric
+ * (`metric`) can also be weighed by its change.
  *
  * @param {Recording} recording
  * @param {string} event
@@ -19,13 +19,15 @@ import { samplesOfPart } from "#analysis/time_axis";
  */
 export function weightsOf(recording, event) {
     const values = recording.events[eventNamed(recording, event)]?.values ?? [];
-    const isCpu = event === "cpu";
+    const isTime = event === "cpu" && values[0]?.unit === "ns";
 
     return [
-        ...values.map(({ name, unit }) =>
-            ({ name, unit: isCpu && name === "time" ? "samples" : unit, metric: false })),
-        { name: "samples", unit: "samples", metric: false },
-        ...(isCpu ? [{ name: "cpu", unit: "ns", metric: false }] : []),
+        ...(isTime ? [{ name: "cpu", unit: "ns", metric: false },
+            ...(recording.header.parts[0]?.frequency
+                ? [{ name: "time", unit: "samples", metric: false }] : [])]
+            : values.map(({ name, unit }) => ({ name, unit, metric: false }))),
+        ...(values.some(({ name }) => name === "samples") ? []
+            : [{ name: "samples", unit: "samples", metric: false }]),
         ...recording.header.metrics.map(({ name, unit }) => ({ name, unit, metric: true })),
     ];
 }
@@ -42,7 +44,7 @@ function eventNamed({ events }, name) {
 }
 
 /** @param {string} weight */
-const isTimed = (weight) => weight === "cpu" || weight === "wall";
+export const isTimed = (weight) => weight === "cpu" || weight === "wall";
 
 /**
  * @param {Recording} recording

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The controls of the selection: weight, groups, filters. */
-import { nameOfEvent, weigh, weightsOf } from "#analysis/weights";
+import { weigh, weightsOf } from "#analysis/weights";
 import { GROUP_KEYS } from "#analysis/grouping";
 import { canLeaveOutIdle } from "#analysis/idle";
 import { readPattern } from "#analysis/pattern";
 import { button, element, fill } from "#view/dom";
 import { checkList } from "#view/menu";
+import { weightText } from "#view/weight_text";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").View} View */
@@ -94,6 +95,7 @@ class Groups {
         const others = GROUP_KEYS.filter((/** @type {string} */ key) =>
             key !== "none" && !this.keys.includes(key));
 
+        this.more.classList.toggle("narrow", this.keys.length > 0);
         fill(this.list, ...this.keys.map((key, index) => this.chip(key, index)));
         setOptions(this.more, [{ value: "", text: this.keys.length ? "+" : "nothing" },
             ...others.map((/** @type {string} */ key) =>
@@ -131,13 +133,12 @@ export class Controls {
      */
     constructor(place, recording, set) {
         this.recording = recording;
-        this.event = ""; /* in effect: the weight of a link can be of another event than the link's */
         this.weight = element("select", { onchange: () =>
-            set({ event: this.event, weight: this.weight.value, change: false }) });
+            set({ weight: this.weight.value, change: false }) });
         this.change = element("input", { type: "checkbox", onchange: () =>
             set({ change: this.change.checked }) });
         this.changeLabel = element("label", { className: "check",
-            title: "since the sample of the same process before" }, this.change, "change");
+            title: "of the same process" }, this.change, "growth since the previous sample");
         this.groups = new Groups(set);
         this.statuses = checkList("status", recording.header.statuses.map((text, value) =>
             ({ text: value ? text : "no process", value })), (statuses) => set({ statuses }));
@@ -161,12 +162,12 @@ export class Controls {
 
     /** @param {View} view */
     show(view) {
-        const { recording } = this, event = nameOfEvent(recording, view);
-        const weights = weightsOf(recording, event), weight = weigh(recording, view).name;
+        const { recording } = this, weights = weightsOf(recording, view.event);
+        const weight = weigh(recording, view).name;
 
-        this.event = event;
         setOptions(this.weight, weights.map(({ name, unit }) => ({ value: name,
-            text: unit === name || unit === "count" ? name : `${name} (${unit})` })), weight);
+            text: weightText(name, unit) + (UNITS.includes(unit) && unit !== name ? ` (${unit})` : "") })),
+        weight);
         this.change.checked = view.change;
         this.changeLabel.hidden = !weights.some(({ name, metric }) => name === weight && metric);
         this.idle.checked = view.idle;
@@ -179,6 +180,8 @@ export class Controls {
     }
 }
 
+/* The other units are seen at each amount. */
+const UNITS = ["words", "bytes"];
 const SCHEDULERS = ["", "scheduler", "dirty cpu", "dirty io"];
 
 /** @param {Recording} recording */

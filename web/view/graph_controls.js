@@ -14,7 +14,7 @@ export const PLUMBING = "^('?(proc_lib|gen|gen_server|gen_statem|gen_event|gen_f
 /** @type {[View["form"], string, string][]} */
 const FORMS = [
     ["stacks", "Stacks", "from the process to the leaf"],
-    ["callers", "Callers", "merged from the leaf: what ran, and who called it (b)"],
+    ["callers", "Bottom-up", "merged from the leaf: the functions that ran, with their callers (b)"],
     ["sandwich", "Sandwich", "callers above, callees below one function (s)"],
 ];
 

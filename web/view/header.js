@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows what was recorded, and warnings about missing data. */
-import { element, fill } from "#view/dom";
+import { button, element, fill } from "#view/dom";
 import { firstSince, samplesOfPart } from "#analysis/time_axis";
 import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
 import { amountText, durationText, numberText, percentText } from "#view/number_text";
@@ -136,4 +136,17 @@ export function showWarnings(place, { header, events }) {
         fill(place, element("details", {}, element("summary", {}, `\u26a0 ${found.join(" ")}`),
             element("ul", {}, ...parts.flatMap((part) => part.losses.map((loss) =>
                 element("li", {}, sentenceOf(loss)))))));
+}
+
+/**
+ * Name the parts of a link that are left out.
+ *
+ * @param {HTMLElement} place
+ * @param {string[]} problems
+ */
+export function showNotice(place, problems) {
+    place.hidden = !problems.length;
+    fill(place, `The link has what this recording does not: ${problems.join(", ")}. It is left out.`,
+        button("\u00d7", () => (place.hidden = true), { className: "plain", title: "close",
+            "aria-label": "close" }));
 }

@@ -5,12 +5,12 @@ import { button, element } from "#view/dom";
 /** @type {[string, [string, string][]][]} */
 const HELP = [
     ["Everywhere", [
-        ["/", "search (a regular expression)"], ["u, Backspace", "undo"],
-        ["U, Ctrl+Y", "redo"], ["Esc", "zoom out, then end the search"], ["0", "zoom out"],
+        ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
+        ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"], ["0", "zoom out"],
         ["t", "tables: functions, processes, VM, none"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
-        ["k", "stacks"], ["b", "merged from the leaf: callers"],
+        ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],
         ["s", "sandwich around the focused function"], ["v", "root on top or at the bottom"],
         ["r", "fold recursion"], ["o", "hide OTP plumbing"],
     ]],

@@ -5,12 +5,13 @@
  *      controls, heatmap, graph, tables, keys ── set() ──> State ── show() ──> Model ──> all of them
  */
 import { byId, button, fill } from "#view/dom";
-import { DEFAULTS, State } from "#view/state";
+import { DEFAULTS } from "#view/defaults";
+import { Link } from "#view/link";
+import { State } from "#view/state";
 import { Model, ofAnyProcess } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
 import { KINDS } from "#analysis/kinds";
-import { nameOfEvent } from "#analysis/weights";
 import { Controls } from "#view/controls";
 import { EventStrip } from "#view/event_strip";
 import { GraphControls } from "#view/graph_controls";
@@ -21,9 +22,10 @@ import { FunctionTable } from "#view/function_table";
 import { ProcessTable } from "#view/process_table";
 import { NodeTable } from "#view/node_table";
 import { Panel } from "#view/panel";
-import { hasTime, showHeader, showWarnings } from "#view/header";
+import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
 import { showLegend } from "#view/legend";
+import { showPath } from "#view/path";
 import { matchedText, statusText } from "#view/status";
 import { frameContent, frameSentence, showTooltip } from "#view/tooltip";
 import { frameActions } from "#view/frame_actions";
@@ -44,14 +46,14 @@ export class Page {
     constructor(recording) {
         this.recording = recording;
         this.model = new Model(recording);
-        this.state = new State({ ...DEFAULTS, ...recording.header.choice },
-            (view) => this.show(view));
+        this.link = new Link(recording);
+        this.state = new State(this.link, (view) => this.show(view));
         this.tooltip = byId("tooltip");
         this.theme = new ThemeSwitch(() => this.recolour());
         /** @type {import("./controls.js").Set} */
         this.set = (changes, typed) => this.state.set(changes, typed);
         this.events = new EventStrip(byId("events"), this.model.events(),
-            (event) => this.set({ event, weight: "", change: false }));
+            (event) => this.chooseEvent(event));
         this.controls = new Controls(byId("choices"), recording, this.set);
         this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
@@ -84,7 +86,8 @@ export class Page {
 
     /** The ranges after "Clear all": both sides on a page that compares recordings, else none. */
     get wholeTime() {
-        const { range, against } = this.recording.header.compares ? this.state.base : DEFAULTS;
+        const { range, against } = this.recording.header.compares
+            ? this.link.baseOf(this.view.event) : DEFAULTS;
 
         return { range, against };
     }
@@ -146,8 +149,9 @@ export class Page {
         const trees = this.model.trees(view);
 
         showTooltip(this.tooltip, [], 0, 0);
-        this.events.show(nameOfEvent(this.recording, view));
+        this.events.show(view.event);
         this.controls.show(view);
+        showNotice(byId("notice"), this.state.problems);
         showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
             this.set);
         this.showGraph(view, trees);
@@ -157,8 +161,8 @@ export class Page {
             (side) => this.model.halves(view, shown, 0, side));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
-            this.undo.disabled = !this.state.before.length;
-            this.redo.disabled = !this.state.after.length;
+            this.undo.disabled = !this.state.canUndo;
+            this.redo.disabled = !this.state.canRedo;
         }
         this.showRest(view);
     }
@@ -177,6 +181,10 @@ export class Page {
         this.graph.show(trees.map((tree, i) => ({ upwards: trees.length === 2 ? i === 0 : upwards,
             base: trees.length === 2 ? rowOf(tree, view.focus) : 0,
             picture: new Picture(tree, matches?.[i] ?? null, ALL, signed) })), view.zoom);
+        const zoomed = this.graph.parts[view.zoom?.part ?? 0] ?? this.graph.parts[0];
+
+        showPath(byId("path"), zoomed.picture, view.zoom,
+            (node) => this.model.halves(view, zoomed.picture.tree, node), (zoom) => this.zoom(zoom));
         showLegend(byId("legend"), trees, signed,
             view.against ? ["less than the other", "more than the other"] : ["release", "growth"],
             this.theme.theme);
@@ -226,6 +234,14 @@ export class Page {
     }
 
     /* ---- actions of the user ---- */
+
+    /** Show an event in its own way. The selection stays. @param {string} event */
+    chooseEvent(event) {
+        const { weight, change, groupBy, form } = this.link.baseOf(event);
+
+        if (event !== this.view.event)
+            this.set({ event, weight, change, groupBy, form, focus: "" });
+    }
 
     /**
      * @param {Place} place

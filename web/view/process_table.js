@@ -83,7 +83,7 @@ export class ProcessTable {
                 order: null, cell: (row) => sparkline(row.spark) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,
                 cell: (row) => this.statusBar(row) },
-            { title: "CPU", width: "64px", number: true, order: (row) => row.cpuNs,
+            { title: "CPU", width: "78px", number: true, order: (row) => row.cpuNs,
                 cell: (row) => (row.cpuNs ? amountText(row.cpuNs, "ns") : "") },
             { title: "reductions", width: "116px", number: true, order: (row) => row.reductions,
                 cell: (row) => known(row.reductions, numberText(row.reductions)) },

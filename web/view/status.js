@@ -3,6 +3,7 @@
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 import { sumText } from "#view/counted_text";
 import { rangeText } from "#view/heatmap";
+import { weightText } from "#view/weight_text";
 
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("../types.js").Match} Match */
@@ -51,7 +52,7 @@ export function statusText({ range, against }, tree, counted, halvesOf) {
     const { weights, total, scale } = tree;
     const unknown = weights.unknown
         ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
-    const what = unitOf(tree) === "samples" ? "" : `${weights.name}: `;
+    const what = unitOf(tree) === "samples" ? "" : `${weightText(weights.name, weights.unit)}: `;
     const when = range ? ` from ${rangeText(range)}` : "";
 
     if (!total[1])

@@ -14,7 +14,7 @@ static const struct {
     const char *name;
     struct oklch colour;
 } kinds[] = {
-    [SVG_ROOT] = {"who ran", {0.93, 0.014, 255}},
+    [SVG_ROOT] = {"process", {0.93, 0.014, 255}},
     [SVG_ERLANG] = {"Erlang", {0.795, 0.115, 61}},
     [SVG_BIF] = {"BIF, NIF", {0.885, 0.13, 98}},
     [SVG_RUNTIME] = {"JIT runtime", {0.82, 0.04, 210}},

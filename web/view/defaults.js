@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What the page shows first: of the whole page, by event, and what the command line has selected. */
+import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
+
+/** @typedef {import("../types.js").View} View */
+/** @typedef {import("../types.js").Recording} Recording */
+
+/** The View of a page without options of the command line. */
+export const DEFAULTS = /** @type {View} */ (Object.freeze({
+    event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
+    per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
+    form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
+    zoom: null, panel: "auto",
+}));
+
+/** The place where it happened counts, and less who did it: call sites, as in the summary. */
+const CALL_SITES = Object.freeze({ form: "callers", groupBy: ["none"] });
+
+/** @type {Record<string, Partial<View> | undefined>} */
+const BY_EVENT = { wall: { groupBy: ["status", "name"] },
+    gc: CALL_SITES, alloc: CALL_SITES, msg: CALL_SITES };
+
+/** The event of a page without a fragment. @param {Recording} recording */
+export const firstEvent = (recording) =>
+    nameOfEvent(recording, { ...DEFAULTS, ...recording.header.choice });
+
+/**
+ * The view of an event before the user has chosen anything else.
+ *
+ * @param {Recording} recording
+ * @param {string} event
+ * @returns {View}
+ */
+export function viewOfEvent(recording, event) {
+    const { choice } = recording.header, own = BY_EVENT[event] ?? {};
+    const weights = weightsOf(recording, event).map(({ name }) => name);
+    const { weight = "", change = false } = weights.includes(choice.weight ?? "") ? choice : {};
+    /* The command line's own defaults are those of event cpu. */
+    const groupBy = String(choice.groupBy ?? "name") === "name" ? own.groupBy : choice.groupBy;
+
+    return { ...DEFAULTS, ...choice, ...own, event, change,
+        groupBy: groupBy ?? DEFAULTS.groupBy, weight: weight || weights[0] };
+}
+
+/**
+ * The event of a weight that names one, else `event`.
+ *
+ * @param {Recording} recording
+ * @param {string} event
+ * @param {string} weight
+ */
+export function eventOfWeight(recording, event, weight) {
+    const choice = { ...DEFAULTS, event, weight };
+
+    return isTimed(weight) && eventOf(recording, choice) ? weight : event;
+}
