@@ -166,6 +166,7 @@ export interface Choice {
     focus: string; /* the function of sandwich */
     icicle: boolean; /* root at the top */
     foldRecursion: boolean; /* directly recursive calls are one frame */
+    erlangOnly: boolean; /* C code and BIFs are a part of the Erlang function that calls them */
     hidden: string[]; /* regular expressions: a hidden frame's callees move to its caller */
     search: string;
 }
@@ -238,12 +239,12 @@ export interface Match {
     amounts: { matched: number; whole: number }[];
 }
 
-/* The cells of a heatmap: a column is a second; 50 rows of 20 ms in model.js. */
+/* The cells of a heatmap: a column is a second; 50 rows of 20 ms, fewer for slower sweeps. */
 export interface Cells {
     cellMs: number; rows: number; columns: number; start: number; /* ms of the first column */
     of: Float64Array; /* weight, column by column, offset 0 first; NaN: not recorded (a gap) */
     covered: Float32Array | null; /* share of the cell in which the event could be seen; null: 1 */
-    least: number; greatest: number;
+    least: number; greatest: number; /* the weights of the darkest colours */
 }
 
 /* The total of an event, estimated from windows or sweeps (counted.js). */

@@ -11,7 +11,7 @@ import nodes
 import viewer
 
 HEATMAP = "#heatmap canvas"
-ROWS, ROW_HEIGHT, CELL_MS = 50, 3, 20
+ROWS, ROW_HEIGHT, CELL_MS, COLUMN_WIDTH = 50, 3, 20, 64  # px; of all events but wall
 
 
 class Gaps(unittest.TestCase):
@@ -52,21 +52,27 @@ class Gaps(unittest.TestCase):
             said.append(page.said)
         return said
 
-    def colours(self, cell):
-        """Return how many colours a cell of the first column has."""
-        top = (ROWS - 1 - cell) * ROW_HEIGHT
-        return self.viewer.step("colours", {"on": HEATMAP, "from": [2, top],
-                                            "to": [30, top + ROW_HEIGHT]})
+    def colours(self, second, cell):
+        """Return how many colours a cell of a second has."""
+        top, left = (ROWS - 1 - cell) * ROW_HEIGHT, second * COLUMN_WIDTH + 2
+        return self.viewer.step("colours", {"on": HEATMAP, "from": [left, top],
+                                            "to": [left + 30, top + ROW_HEIGHT]})
 
-    def test_cells_between_sweeps_are_hatched(self):
-        said = self.cells("wall", 0, ROWS)
-        unseen = [cell for cell, text in enumerate(said) if "not seen: between two sweeps" in text]
-        seen = [cell for cell, text in enumerate(said) if "not seen" not in text]
-        self.assertGreater(len(unseen), ROWS // 4, said)
-        self.assertGreater(len(seen), 5, said)
+    def test_unseen_cells_are_hatched(self):
+        """In the third second all is seen, in the eighth nothing is."""
+        self.cells("cpu", 0, 1)
         self.viewer.press("ArrowRight")  # the cursor leaves the column
-        self.assertGreater(self.colours(unseen[3]), 1)
-        self.assertEqual(self.colours(seen[3]), 1)
+        self.assertEqual([self.colours(2, cell) for cell in (10, 30)], [1, 1])
+        for cell in (10, 30):
+            self.assertGreater(self.colours(7, cell), 1)
+
+    def test_cells_of_wall_are_as_long_as_the_time_between_sweeps(self):
+        """Nearly each cell has a sweep, and no cell is as short as those of event cpu."""
+        said = self.cells("wall", 1000, 20)
+        unseen = [text for text in said if "not seen" in text]
+        self.assertLess(len(unseen), len(said) // 3, said)
+        starts = [float(text.partition(" s:")[0]) for text in said]
+        self.assertGreaterEqual(round(starts[1] - starts[0], 3), 0.04)
 
     def test_cells_outside_of_windows_are_not_zero(self):
         """Words that CPU samples show are there outside of windows too: so of event gc."""
@@ -76,13 +82,13 @@ class Gaps(unittest.TestCase):
 
     def test_a_node_that_does_nothing_is_seen(self):
         """CPU time of 0 while only the node was stopped."""
-        self.assertTrue(all(text.endswith(": 0 samples")
+        self.assertTrue(all(text.endswith(": 0 ns")
                             for text in self.cells("cpu", 4000, 5, 3)))
 
     def test_time_without_the_recorder_is_not_seen(self):
         for event in ("cpu", "wall", "alloc"):
             with self.subTest(event):
-                for text in self.cells(event, 7000, 5, 7):
+                for text in self.cells(event, 7000, 5, 4):
                     self.assertIn("not seen: the recording was paused, or the recorder or the "
                                   "machine stood still", text)
 

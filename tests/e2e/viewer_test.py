@@ -43,6 +43,23 @@ def functions_of(stacks):
     return {name: [rounded(own), rounded(total)] for name, (own, total) in functions.items()}
 
 
+def call_sites(lines, weight):
+    """Return {function: sum} of the Erlang functions nearest to the leaves, else of the leaves."""
+    tables = {kind: {line["id"]: line for line in lines if line["type"] == kind}
+              for kind in ("frame", "stack")}
+    sites = Counter()
+    for line in lines:
+        if line["type"] == "sample" and "stack" in line:
+            frames = []
+            stack = line["stack"]
+            while stack:
+                frames.append(tables["frame"][tables["stack"][stack]["frame"]])
+                stack = tables["stack"][stack].get("parent")
+            site = next((frame for frame in frames if frame["kind"] == "erlang"), frames[0])
+            sites[site["symbol"]] += line["values"][weight]
+    return sites
+
+
 class Viewer(unittest.TestCase):
     """One recording of a node under load; each test reloads its page."""
 
@@ -76,6 +93,15 @@ class Viewer(unittest.TestCase):
 
     def assert_selected(self, expected):
         self.assertEqual(number(self.viewer.status), expected, self.viewer.status)
+
+    def assert_call_sites(self, event):
+        """Check that the table begins with the call sites; return how many have at least 1 %."""
+        sites = call_sites(self.lines("-e", event), "time")
+        expected = {name: f"{100 * time / sum(sites.values()):.1f} %"
+                    for name, time in sites.items() if time >= 0.01 * sum(sites.values())}
+        rows = self.viewer.rows()[:len(expected)]
+        self.assertEqual({name: share for name, _, share, *_ in rows}, expected)
+        return len(expected)
 
     def test_page_opens_without_errors_or_requests(self):
         """The page loads without errors, warnings or network requests; the head describes the
@@ -127,6 +153,24 @@ class Viewer(unittest.TestCase):
         page.press("ArrowLeft", "ArrowLeft", "ArrowLeft")
         self.assertEqual(page.event, "cpu")
         self.assertEqual(page.step("complaints"), [])
+
+    def test_events_open_in_their_own_way(self):
+        """A page shows CPU time in seconds, garbage collections by call site, and waiting by
+        status."""
+        page, path = self.viewer, self.page.with_name("plain.html")
+        beamflame.record("report", "-q", self.recording, "-o", path)
+        page.open(path)
+        self.assertRegex(page.status, r"^Selected CPU time: [\d.]+ s in [\d,]+ samples")
+        page.choose_event("gc")
+        self.assert_call_sites("gc")
+        page.open(path, "event=wall&form=callers&group=none&erlang=1&idle=1&panel=functions")
+        self.assertGreater(self.assert_call_sites("wall"), 3)
+        page.open(path)
+        page.choose_event("wall")
+        page.step("focus", "#flamegraph canvas")
+        page.press("ArrowUp")
+        self.assertRegex(page.said, r"^\[(running|runnable|waiting|blocked)\]: total")
+        self.assertEqual(page.fragment, "event=wall")
 
     def test_page_of_an_event_counts_what_it_holds(self):
         """A page of one event has no others, and says of how many samples it has some."""

@@ -33,3 +33,18 @@ test("what the recording does not have is named and left out", () => {
         assert.deepEqual([link.write(view), problems], ["search=b", [wrong]]);
     }
 });
+
+test("an event is shown in its own way, unless the command line says how", () => {
+    const recording = makeRecording(SAMPLES), shown = (event) => {
+        const { form, groupBy, erlangOnly, weight } = new Link(recording).baseOf(event);
+
+        return [form, String(groupBy), erlangOnly, weight];
+    };
+
+    recording.header.choice = { groupBy: ["name"] };
+    assert.deepEqual(["cpu", "wall", "gc"].map(shown), [["stacks", "name", false, "cpu"],
+        ["stacks", "status,name", false, "time"], ["callers", "none", true, "time"]]);
+    recording.header.choice = { groupBy: ["pid"], weight: "samples" };
+    assert.deepEqual(["wall", "gc"].map(shown), [["stacks", "pid", false, "samples"],
+        ["callers", "pid", true, "samples"]]);
+});

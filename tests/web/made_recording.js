@@ -6,7 +6,8 @@
 export const CHOICE = Object.freeze({
     event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
     include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
-    form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
+    form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
+    hidden: [], search: "",
 });
 
 /** Gives rows ids from 1 on. Rows with the same JSON have the same id. */

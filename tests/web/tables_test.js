@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { functionCallers, functionRows } from "../../web/analysis/function_rows.js";
 import { group } from "../../web/analysis/grouping.js";
 import { nodeRows } from "../../web/analysis/node_rows.js";
-import { heatmapCells, markCells } from "../../web/analysis/heatmap_cells.js";
+import { cellMsOf, heatmapCells, markCells } from "../../web/analysis/heatmap_cells.js";
 import { readPattern } from "../../web/analysis/pattern.js";
 import { processName } from "../../web/analysis/process_names.js";
 import { processRows } from "../../web/analysis/process_rows.js";
@@ -42,6 +42,25 @@ test("heatmap cells between recordings are gaps", () => {
     const marks = markCells(recording, cells, weights, roots, samples, readPattern("^b$"));
 
     assert.deepEqual([...marks.keys()].filter((cell) => marks[cell]), [0, 1, 75]);
+});
+
+test("the darkest colours begin at the 99th percentile of the cells", () => {
+    const values = Array.from({ length: 100 }, (_, i) => ({ time: 20 * i, value: i === 50 ? 1e6 : 1 + i }));
+    const { recording, choice, weights, samples } = given(makeRecording(values));
+
+    assert.equal(heatmapCells(recording, choice, weights, samples, 20).greatest, 100);
+});
+
+test("a cell of event wall is about as long as the time between sweeps", () => {
+    const recording = makeRecording([{ event: "wall" }, { event: "gc" }]);
+    const sizes = (period) => ["wall", "gc"].map((event, id) => {
+        recording.spans[id + 1] = Float64Array.from({ length: 40 },
+            (_, i) => (i >> 1) * period + i % 2);
+        return cellMsOf(recording, { ...CHOICE, event });
+    });
+
+    assert.deepEqual([10, 20, 51, 60, 3000].map(sizes),
+        [[20, 20], [20, 20], [50, 20], [100, 20], [1000, 20]]);
 });
 
 test("the functions table counts a recursive function once", () => {

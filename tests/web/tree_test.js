@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import { group } from "../../web/analysis/grouping.js";
 import { readPattern } from "../../web/analysis/pattern.js";
+import { isDeepByRecursion } from "../../web/analysis/recursion.js";
 import { matchTree } from "../../web/analysis/search.js";
 import { select } from "../../web/analysis/selection.js";
 import { buildSandwich, buildTree } from "../../web/analysis/tree.js";
@@ -38,6 +39,23 @@ test("the tree from the root has the stacks", () => {
     assert.equal(tree.total[0][0], 25);
     assert.equal(tree.samples[0][0], 6);
     assert.equal(tree.total[0][node(tree, "a")], 11);
+});
+
+test("Erlang functions have the time of the C code that they call", () => {
+    const recording = makeRecording([{ stack: "a;b;*c;*d", value: 5 }, { stack: "a;*c", value: 2 },
+        { stack: "*c;*d", value: 3 }]);
+
+    assert.deepEqual(lines(treeOf(recording, { erlangOnly: true })), ["a 2", "a;b 5", "c;d 3"]);
+    assert.deepEqual(lines(treeOf(recording, { erlangOnly: true, form: "callers" })),
+        ["a 2", "b;a 5", "d;c 3"]);
+});
+
+test("a stack is deep by recursion if folding makes it lower", () => {
+    const deep = (event) => isDeepByRecursion(makeRecording([{ stack: "a;b;b;b;c" },
+        { stack: "a;b;a;b;a;b", event: "gc" }]), event, 4);
+
+    assert.deepEqual([deep(1), deep(2)], [true, false]);
+    assert.equal(isDeepByRecursion(makeRecording([{ stack: "a;b;b;b" }]), 1, 4), false);
 });
 
 test("numbers of samples are sums of times in periods, rounded once", () => {

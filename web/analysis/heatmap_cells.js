@@ -2,6 +2,7 @@
 /* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. */
 import { coveredCells } from "#analysis/coverage";
 import { matchSamples } from "#analysis/selection";
+import { eventOf } from "#analysis/weights";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -9,6 +10,38 @@ import { matchSamples } from "#analysis/selection";
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("../types").Cells} Cells */
 /** @typedef {import("../types").Pattern} Pattern */
+
+const CELL_SIZES = [20, 25, 40, 50, 100, 125, 200, 250, 500, 1000]; /* ms */
+
+/* A cell that is a little shorter than the time between sweeps lacks one now and then. */
+const NEARLY = 0.9;
+
+/* The colours reach to the weight that this share of the cells does not exceed: a single heavier
+ * cell would make all others look alike. */
+const COLOURED = 0.99;
+
+/**
+ * The time of a cell, ms. A cell of event wall is about as long as the time between two sweeps.
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ */
+export function cellMsOf(recording, choice) {
+    const id = eventOf(recording, choice), spans = recording.spans[id];
+    const isSwept = spans && spans.length > 2 && recording.events[id].name === "wall";
+    const period = isSwept ? medianPeriod(spans) : 0;
+
+    return CELL_SIZES.find((size) => size >= NEARLY * period) ?? 1000;
+}
+
+/** The median time between the starts of spans, ms. @param {Float64Array} spans */
+function medianPeriod(spans) {
+    const periods = new Float64Array(spans.length / 2 - 1);
+
+    for (let i = 0; i < periods.length; i++)
+        periods[i] = spans[2 * i + 2] - spans[2 * i];
+    return periods.sort()[periods.length >> 1];
+}
 
 /**
  * @param {Recording} recording
@@ -53,17 +86,15 @@ function addWeights(of, { samples: { time } }, weights, samples, start, cellMs) 
     }
 }
 
-/** @param {Float64Array} of */
+/** The weights at the ends of the colours. @param {Float64Array} of */
 function bounds(of) {
-    let least = 0, greatest = 0;
+    return { least: 0 - percentile(of.filter((weight) => weight < 0).map((weight) => -weight)),
+        greatest: percentile(of.filter((weight) => weight > 0)) };
+}
 
-    for (let cell = 0; cell < of.length; cell++) {
-        if (of[cell] < least)
-            least = of[cell];
-        else if (of[cell] > greatest)
-            greatest = of[cell];
-    }
-    return { least, greatest };
+/** The least value that is not exceeded by COLOURED of the values, 0 of none. @param {Float64Array} values */
+function percentile(values) {
+    return values.length ? values.sort()[Math.ceil(values.length * COLOURED) - 1] : 0;
 }
 
 /**

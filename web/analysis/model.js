@@ -3,13 +3,13 @@
  * Everything that the page shows of a recording for a choice. A result is computed at its first use
  * and cached for the parts of the choice that it depends on (memo.js).
  */
-import { weigh } from "#analysis/weights";
+import { eventOf, weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
 import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
 import { buildSandwich, buildTree, nodeHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
-import { heatmapCells, markCells } from "#analysis/heatmap_cells";
+import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
 import { countedOf } from "#analysis/counted";
 import { eventTotals } from "#analysis/event_totals";
@@ -24,8 +24,6 @@ import { nameOf, remember } from "#analysis/memo";
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
 /** @typedef {import("../types.js").Sides} Sides */
 /** @typedef {import("../types.js").Tree} Tree */
-
-const CELL_MS = 20;
 
 export class Model {
     /** @param {Recording} recording */
@@ -73,10 +71,11 @@ export class Model {
 
     /** A cache key: equal for choices that select the same stacks. @param {Choice} choice */
     key(choice) {
-        const { range, against, per, foldRecursion, hidden } = choice;
+        const { range, against, per, foldRecursion, hidden, erlangOnly } = choice;
 
         return JSON.stringify([this.weights(choice), this.roots(choice), this.samples(choice)]
-            .map(nameOf).concat(JSON.stringify([range, against, per, foldRecursion, hidden])));
+            .map(nameOf).concat(JSON.stringify([range, against, per, foldRecursion, hidden,
+                erlangOnly])));
     }
 
     /**
@@ -114,7 +113,8 @@ export class Model {
         const weights = this.weights(choice), samples = this.samples(choice);
 
         return remember(samples, "cells", nameOf(weights), () =>
-            heatmapCells(this.recording, choice, weights, samples, CELL_MS));
+            heatmapCells(this.recording, choice, weights, samples,
+                cellMsOf(this.recording, choice)));
     }
 
     /** The cells with a match of the search; null without a valid search. @param {Choice} choice */
@@ -186,6 +186,11 @@ export class Model {
     /** The total of each event, of the whole time. */
     events() {
         return eventTotals(this.recording);
+    }
+
+    /** True if the event has samples in any time. @param {Choice} choice */
+    hasSamples(choice) {
+        return this.recording.samples.event.includes(eventOf(this.recording, choice));
     }
 
     /** The weight that is 100 %; growth and release are both added. @param {Choice} choice */

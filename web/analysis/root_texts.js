@@ -9,6 +9,9 @@ const AUX_WORK = 6, ASYNC = 7, POLL = 8, OTHER = 9;
 
 export const GROWTH = "[growth]", RELEASE = "[release]";
 
+/* The root frame of a scheduler that waits for work without sleeping. */
+export const BUSY_WAIT = "[scheduler] busy-wait";
+
 /* A process started with a fun has this initial call. */
 const INITIAL_CALL_OF_FUN = "erlang:apply/2";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stacks of a recording as they are shown: without hidden frames, with direct recursion folded
- * if selected, and with equal stacks merged. A node is a function and its parent node, the caller.
+ * and without C code and BIFs if selected, and with equal stacks merged. A node is a function and its parent node, the caller.
  */
 import { sortedBy } from "#analysis/counting_sort";
 import { functionsOf, textsOf } from "#analysis/functions";
@@ -10,6 +10,9 @@ import { labelsOf } from "#analysis/node_labels";
 import { PairTable } from "#analysis/pair_table";
 import { readPattern } from "#analysis/pattern";
 import { callOrder } from "#analysis/tree_layout";
+
+const ERLANG = 1, MARK = 6; /* Frames.kind */
+const TABLE_MARK = "[table ";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -28,20 +31,23 @@ import { callOrder } from "#analysis/tree_layout";
  * @param {Choice} choice
  * @returns {ShownStacks}
  */
-export function shownStacks(recording, { hidden, foldRecursion }) {
-    const key = JSON.stringify([hidden, foldRecursion]);
+export function shownStacks(recording, { hidden, foldRecursion, erlangOnly }) {
+    const key = JSON.stringify([hidden, foldRecursion, erlangOnly]);
 
-    return remember(recording, "shown", key, () => show(recording, hidden, foldRecursion));
+    return remember(recording, "shown", key, () =>
+        show(recording, hidden, foldRecursion, erlangOnly));
 }
 
 /**
  * @param {Recording} recording
  * @param {string[]} hidden
  * @param {boolean} fold
+ * @param {boolean} erlangOnly
  */
-function show(recording, hidden, fold) {
+function show(recording, hidden, fold, erlangOnly) {
     const { stacks } = recording, functions = functionsOf(recording);
     const isHidden = hiddenFunctions(recording, hidden);
+    const isCalled = erlangOnly ? calledFrames(recording) : new Uint8Array(recording.frames.kind.length);
     const same = fold ? sameFunctions(recording) : functions.of;
     const count = stacks.parent.length, of = new Uint32Array(count);
     const last = new Uint32Array(count); /* by stack, the youngest frame that is shown */
@@ -50,7 +56,7 @@ function show(recording, hidden, fold) {
     nodes.add(0, functions.count); /* node 0 has no function */
     for (let id = 1; id < count; id++) {
         const parent = stacks.parent[id], frame = stacks.frame[id], before = last[parent];
-        const goes = isHidden[functions.of[frame]] ||
+        const goes = isHidden[functions.of[frame]] || (isCalled[frame] && before && !isCalled[before]) ||
             (fold && before && same[before] === same[frame]);
 
         of[id] = goes ? of[parent] : nodes.add(of[parent], functions.of[frame]);
@@ -79,6 +85,17 @@ function inCallOrder(recording, of, { count, a, b }) {
 }
 
 /**
+ * By frame, 1 if it is no call site: C code, a BIF, or a table that they work on (call_site() in
+ * src/output/summary/summary_event.c). Without an Erlang function below it, it is shown.
+ *
+ * @param {Recording} recording
+ */
+function calledFrames({ frames: { kind, symbol }, strings }) {
+    return kind.map((of, id) => Number(of !== ERLANG
+        && (of !== MARK || strings[symbol[id]].startsWith(TABLE_MARK))));
+}
+
+/**
  * By function, 1 if a pattern hides it.
  *
  * @param {Recording} recording
@@ -100,7 +117,7 @@ function hiddenFunctions(recording, hidden) {
  *
  * @param {Recording} recording
  */
-function sameFunctions({ frames }) {
+export function sameFunctions({ frames }) {
     const places = new PairTable(), same = new PairTable();
 
     return Uint32Array.from(frames.symbol, (symbol, id) =>

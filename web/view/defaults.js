@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What the page shows first: of the whole page, by event, and what the command line has selected. */
+import { isDeepByRecursion } from "#analysis/recursion";
 import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
 
 /** @typedef {import("../types.js").View} View */
@@ -9,12 +10,15 @@ import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
     per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
-    form: "stacks", focus: "", icicle: false, foldRecursion: false, hidden: [], search: "",
-    zoom: null, panel: "auto",
+    form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
+    hidden: [], search: "", zoom: null, panel: "auto",
 }));
 
-/** The place where it happened counts, and less who did it: call sites, as in the summary. */
-const CALL_SITES = Object.freeze({ form: "callers", groupBy: ["none"] });
+/* Where it happened says more than in which process: call sites, as in the summary. */
+const CALL_SITES = Object.freeze({ form: "callers", groupBy: ["none"], erlangOnly: true });
+
+/* Rows of the graph that a window has. */
+const ROWS = 40;
 
 /** @type {Record<string, Partial<View> | undefined>} */
 const BY_EVENT = { wall: { groupBy: ["status", "name"] },
@@ -33,12 +37,15 @@ export const firstEvent = (recording) =>
  */
 export function viewOfEvent(recording, event) {
     const { choice } = recording.header, own = BY_EVENT[event] ?? {};
+    const id = recording.events.findIndex(({ name }) => name === event);
     const weights = weightsOf(recording, event).map(({ name }) => name);
     const { weight = "", change = false } = weights.includes(choice.weight ?? "") ? choice : {};
     /* The command line's own defaults are those of event cpu. */
     const groupBy = String(choice.groupBy ?? "name") === "name" ? own.groupBy : choice.groupBy;
 
     return { ...DEFAULTS, ...choice, ...own, event, change,
+        foldRecursion: choice.foldRecursion
+            || (event === "cpu" && isDeepByRecursion(recording, id, ROWS)),
         groupBy: groupBy ?? DEFAULTS.groupBy, weight: weight || weights[0] };
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Draws the boxes of a layout: colours, labels, matches, the hovered and the focused frame. */
+import { ROOT } from "#analysis/kinds";
+import { BUSY_WAIT } from "#analysis/root_texts";
 import { SHADES, changeColour, kindColour, styleColour } from "#view/theme";
 import { Labels } from "#view/labels";
 import { extents } from "#view/flame_layout";
@@ -32,6 +34,7 @@ export class Painter {
         this.changes = Array.from({ length: 2 * STEPS + 1 },
             (_, i) => changeColour(theme, i / STEPS - 1));
         this.merged = styleColour("merged");
+        this.busy = styleColour("busy");
         this.text = styleColour("box-text");
         this.faint = styleColour("box-text-faint");
         this.background = styleColour("surface");
@@ -96,6 +99,8 @@ export class Painter {
 
         if (change !== undefined)
             return this.changes?.[Math.round((change + 1) * STEPS)] ?? "";
+        if (picture.busy?.[node])
+            return this.busy ?? "";
         return this.kinds?.[picture.tree.kind[node] * SHADES
             + picture.shade[picture.tree.name[node]]] ?? "";
     }
@@ -159,6 +164,7 @@ export class Picture {
         this.all = all;
         this.shade = Uint8Array.from(tree.names, shadeOf);
         this.change = signed ? changes(tree) : null;
+        this.busy = busyWaiting(tree); /* by node, 1: drawn grey; null: none is */
         /** The weight that is 100 %; growth and release are both added. */
         this.whole = signed && !tree.total[1] ? extents(tree)[0] : tree.total[0][0];
     }
@@ -179,6 +185,22 @@ export class Picture {
         }
         return false;
     }
+}
+
+/**
+ * By node, 1 if it is busy waiting, which is no work: the root frame with its callees.
+ *
+ * @param {Tree} tree
+ */
+function busyWaiting({ count, parent, name, kind, names }) {
+    const found = new Uint8Array(count), text = names.indexOf(BUSY_WAIT);
+    let any = false;
+
+    for (let node = 1; text > 0 && node < count; node++) {
+        found[node] = found[parent[node]] || Number(name[node] === text && kind[node] === ROOT);
+        any ||= found[node] > 0;
+    }
+    return any ? found : null;
 }
 
 /**

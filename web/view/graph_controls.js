@@ -42,6 +42,8 @@ export class GraphControls {
         this.icicle = toggle("Root on top", (icicle) => set({ icicle }), { title: "v" });
         this.fold = toggle("Fold recursion", (foldRecursion) => set({ foldRecursion }),
             { title: "runs of one function are one frame (r)" });
+        this.erlang = toggle("Erlang only", (erlangOnly) => set({ erlangOnly }),
+            { title: "C code and BIFs are a part of the Erlang function that calls them (e)" });
         this.plumbing = toggle("Hide OTP plumbing", () =>
             set({ hidden: toggled(page.view().hidden, PLUMBING) }),
         { title: "frames of proc_lib, gen_server, supervisor and the like (o)" });
@@ -58,7 +60,7 @@ export class GraphControls {
         this.panel = toggle("Tables", () => page.togglePanel(), { title: "t" });
         fill(place, element("span", { className: "joined", role: "radiogroup",
             "aria-label": "form" }, ...this.forms), this.icicle.element, this.fold.element,
-        this.plumbing.element, this.perField, element("span", { className: "push field" },
+        this.erlang.element, this.plumbing.element, this.perField, element("span", { className: "push field" },
             this.matched, this.search.element, this.panel.element));
     }
 
@@ -73,6 +75,7 @@ export class GraphControls {
         this.icicle.element.hidden = view.form === "sandwich";
         this.icicle.set(view.icicle);
         this.fold.set(view.foldRecursion);
+        this.erlang.set(view.erlangOnly);
         this.plumbing.set(view.hidden.includes(PLUMBING));
         this.per.value = view.per;
         this.perField.hidden = !view.against;

@@ -89,10 +89,12 @@ export class Heatmap {
         this.cells = cells;
         this.marks = marks;
         this.selected = this.drawn = { range, against };
-        if (resized)
-            this.resize();
-        else
+        if (!resized) {
             this.draw();
+            return;
+        }
+        this.cursor = -1;
+        this.resize();
     }
 
     resize() {

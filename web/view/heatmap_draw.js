@@ -164,7 +164,7 @@ export class HeatPainter {
             return pixelOf(this.colours?.gap ?? "");
         if (!amount || !most || !scale)
             return this.empty();
-        return scale[Math.max(1, Math.round(Math.sqrt(amount / most) * (STEPS - 1)))];
+        return scale[Math.max(1, Math.round(Math.sqrt(Math.min(1, amount / most)) * (STEPS - 1)))];
     }
 
     empty() {

@@ -12,7 +12,8 @@ const HELP = [
     ["Form of the graph", [
         ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],
         ["s", "sandwich around the focused function"], ["v", "root on top or at the bottom"],
-        ["r", "fold recursion"], ["o", "hide OTP plumbing"],
+        ["r", "fold recursion"], ["e", "Erlang functions only"],
+        ["o", "hide OTP plumbing"],
     ]],
     ["In the graph", [
         ["click, Enter", "zoom"], ["arrows", "move between frames"],

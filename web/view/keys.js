@@ -14,13 +14,14 @@ const KEYS = {
     U: (page) => page.state.redo(),
     0: (page) => page.zoom(null),
     Escape: (page) => page.escape(),
-    t: (page) => page.state.set({ panel: page.panel.next(page.view.panel) }),
+    t: (page) => page.state.set({ panel: page.panel.next(page.view) }),
     d: (page) => page.theme.toggle(),
     k: (page) => page.state.set({ form: "stacks" }),
     b: (page) => page.state.set({ form: "callers" }),
     s: (page) => page.sandwich(),
     v: (page) => page.state.set({ icicle: !page.view.icicle }),
     r: (page) => page.state.set({ foldRecursion: !page.view.foldRecursion }),
+    e: (page) => page.state.set({ erlangOnly: !page.view.erlangOnly }),
     o: (page) => page.state.set({ hidden: toggled(page.view.hidden, PLUMBING) }),
 };
 

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The legend: the meaning of the colours that the trees contain. */
+/* The legend: the meaning of the colours that the graph has. */
 import { element, fill } from "#view/dom";
 import { KINDS } from "#analysis/kinds";
-import { changeColour, kindColour } from "#view/theme";
+import { changeColour, kindColour, styleColour } from "#view/theme";
 
-/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("./flame_draw.js").Picture} Picture */
 /** @typedef {import("./theme.js").Theme} Theme */
 
 /**
  * @param {Element} place
- * @param {Tree[]} trees
+ * @param {Picture[]} pictures
  * @param {boolean} signed colours show changes, not kinds
  * @param {[string, string]} names of less and more
  * @param {Theme} theme
  */
-export function showLegend(place, trees, signed, names, theme) {
-    const present = new Set(trees.flatMap((tree) => [...new Set(tree.kind.subarray(1))]));
+export function showLegend(place, pictures, signed, names, theme) {
+    const present = new Set(pictures.flatMap(({ tree }) => [...new Set(tree.kind.subarray(1))]));
     const entries = signed
         ? names.map((name, i) => ({ name, colour: changeColour(theme, i ? 1 : -1) }))
         : KINDS.map((name, kind) => ({ name, kind, colour: kindColour(theme, kind) }))
-            .filter(({ kind }) => present.has(kind));
+            .filter(({ kind }) => present.has(kind))
+            .concat(pictures.some(({ busy }) => busy)
+                ? [{ name: "busy waiting", kind: -1, colour: styleColour("busy") }] : []);
 
     fill(place, ...entries.map(({ name, colour }) => {
         const dot = element("i", { className: "dot" });

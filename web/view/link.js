@@ -63,7 +63,8 @@ const FIELDS = [
     ["statuses", "status", NUMBERS], ["schedulers", "scheduler", NUMBERS],
     ["idle", "idle", FLAG],
     ["form", "form", oneOf("stacks", "callers", "sandwich")], ["focus", "focus", TEXT],
-    ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG], ["hidden", "hidden", TEXTS],
+    ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG],
+    ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
     ["panel", "panel", oneOf("auto", "none", "functions", "processes", "vm")],
 ];

@@ -57,7 +57,7 @@ export class Page {
         this.controls = new Controls(byId("choices"), recording, this.set);
         this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
-            togglePanel: () => this.set({ panel: this.panel.shown(this.view.panel)
+            togglePanel: () => this.set({ panel: this.panel.shown(this.view)
                 ? "none" : "functions" }),
         });
         this.graph = this.makeGraph();
@@ -173,7 +173,7 @@ export class Page {
      */
     showGraph(view, trees) {
         const matches = this.model.matches(view);
-        const tab = this.panel.show(view.panel);
+        const tab = this.panel.show(view);
         const upwards = trees.length === 1 && !view.icicle;
         const signed = Boolean(view.against) || view.change;
 
@@ -185,7 +185,7 @@ export class Page {
 
         showPath(byId("path"), zoomed.picture, view.zoom,
             (node) => this.model.halves(view, zoomed.picture.tree, node), (zoom) => this.zoom(zoom));
-        showLegend(byId("legend"), trees, signed,
+        showLegend(byId("legend"), this.graph.parts.map(({ picture }) => picture), signed,
             view.against ? ["less than the other", "more than the other"] : ["release", "growth"],
             this.theme.theme);
     }
@@ -198,7 +198,7 @@ export class Page {
     showRest(view) {
         clearTimeout(this.pending);
         this.pending = setTimeout(() => {
-            const { model } = this, tab = this.panel.shown(view.panel);
+            const { model } = this, tab = this.panel.shown(view);
 
             this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
             if (tab === "functions")
@@ -222,9 +222,8 @@ export class Page {
         const nothing = byId("nothing");
 
         nothing.hidden = trees.some((tree) => tree.samples[0][0] || tree.samples[1]?.[0]);
-        nothing.textContent = view.form === "sandwich" && !view.focus
-            ? "Choose a function: click it in the table of functions, or press s on a frame."
-            : "No samples are selected. Remove a filter, or press u.";
+        if (!nothing.hidden)
+            nothing.textContent = nothingText(view, this.model.hasSamples(view));
     }
 
     recolour() {
@@ -237,10 +236,11 @@ export class Page {
 
     /** Show an event in its own way. The selection stays. @param {string} event */
     chooseEvent(event) {
-        const { weight, change, groupBy, form } = this.link.baseOf(event);
+        const { weight, change, groupBy, form, foldRecursion, erlangOnly } =
+            this.link.baseOf(event);
 
         if (event !== this.view.event)
-            this.set({ event, weight, change, groupBy, form, focus: "" });
+            this.set({ event, weight, change, groupBy, form, foldRecursion, erlangOnly, focus: "" });
     }
 
     /**
@@ -276,7 +276,7 @@ export class Page {
             : this.view.focus;
 
         this.set({ form: "sandwich", focus,
-            panel: focus || this.panel.shown(this.view.panel) ? this.view.panel : "functions" });
+            panel: focus || this.panel.shown(this.view) ? this.view.panel : "functions" });
     }
 
     /**
@@ -300,6 +300,20 @@ export class Page {
     help() {
         showHelp(this.recording.header.version);
     }
+}
+
+/**
+ * Why the graph is empty.
+ *
+ * @param {View} view
+ * @param {boolean} hasSamples of the event
+ */
+function nothingText({ event, form, focus }, hasSamples) {
+    if (!hasSamples)
+        return `The recording has no samples of event ${event}.`;
+    return form === "sandwich" && !focus
+        ? "Choose a function: click it in the table of functions, or press s on a frame."
+        : "No samples are selected. Remove a filter, or press u.";
 }
 
 /**

@@ -7,7 +7,8 @@ import { button, element, fill } from "#view/dom";
 
 /** @type {Record<Tab, string>} */
 const TITLES = { functions: "Functions", processes: "Processes", vm: "VM" };
-const ROOMY = 1500; /* least width of the window for a table by default, px */
+/* Least width of the window for a table by default, px. Bottom-up the table says most. */
+const ROOMY = 1500, ROOMY_BOTTOM_UP = 1000;
 const LEAST = 260, STEP = 24; /* least width of the panel and step of the arrow keys, px */
 
 export class Panel {
@@ -68,22 +69,22 @@ export class Panel {
     }
 
     /**
-     * The table that is shown for a value of View.panel; null: none.
+     * The table that a view shows; null: none.
      *
-     * @param {View["panel"]} chosen
+     * @param {View} view
      * @returns {Tab | null}
      */
-    shown(chosen) {
-        if (chosen === "auto")
-            return innerWidth >= ROOMY ? "functions" : null;
-        if (chosen === "none")
+    shown({ panel, form }) {
+        if (panel === "auto")
+            return innerWidth >= (form === "callers" ? ROOMY_BOTTOM_UP : ROOMY) ? "functions" : null;
+        if (panel === "none")
             return null;
-        return this.tables[chosen] ? chosen : "functions";
+        return this.tables[panel] ? panel : "functions";
     }
 
-    /** @param {View["panel"]} chosen */
-    show(chosen) {
-        const tab = this.shown(chosen), table = tab && this.tables[tab];
+    /** @param {View} view */
+    show(view) {
+        const tab = this.shown(view), table = tab && this.tables[tab];
 
         this.panel.hidden = this.splitter.hidden = tab === null;
         this.tabs.forEach((made, i) =>
@@ -96,11 +97,11 @@ export class Panel {
     /**
      * The next value in the cycle of all tables and none.
      *
-     * @param {View["panel"]} chosen
+     * @param {View} view
      * @returns {View["panel"]}
      */
-    next(chosen) {
-        const tab = this.shown(chosen);
+    next(view) {
+        const tab = this.shown(view);
 
         return tab === null ? this.names[0] : this.names[this.names.indexOf(tab) + 1] ?? "none";
     }
