@@ -284,16 +284,19 @@ class Viewer(unittest.TestCase):
         page = self.show("per=none&panel=functions")
         page.drag_heatmap((0.0, 0.5), (0.3, 0.5))
         page.drag_heatmap((0.6, 0.5), (0.8, 0.5), shift=True)
-        this, other = (self.folded(*seconds(part)) for part in page.status.split(";")[:2])
-        change = rounded(sum(this.values()) - sum(other.values()))
+        a, b = (self.folded(*seconds(part)) for part in page.status.split(";")[:2])
+        change = rounded(sum(b.values()) - sum(a.values()))
         self.assertEqual(number(page.status.split("change ")[1]), change)
         self.assertNotEqual(change, 0)
-        names = functions_of(this), functions_of(other)
-        for name, told, _, a, b in page.rows()[:12]:
+        self.assertEqual([head.rstrip(" \u2193") for head in page.texts("#panel [role=columnheader]")],
+                         ["function", "A", "B", "change", "\u00b1 noise"])
+        names = functions_of(a), functions_of(b)
+        for name, in_a, in_b, told, _ in page.rows()[:12]:
             sides = [side.get(name, [0, 0])[1] for side in names]
-            self.assertEqual([number(a), number(b)], sides, name)
+            self.assertEqual([number(in_a), number(in_b)], sides, name)
             # The change is rounded once, too, and may differ by 1 from that of rounded sides.
-            self.assertAlmostEqual(number(told), sides[0] - sides[1], delta=1, msg=name)
+            self.assertAlmostEqual(number(told), sides[1] - sides[0], delta=1, msg=name)
+        self.assertRegex(page.text("#chips"), r"A [\d.]+ s to (?s:.*)B [\d.]+ s to ")
 
     def test_functions_table_has_self_and_total_sums(self):
         page = self.show("group=none&panel=functions")
@@ -367,7 +370,9 @@ class Viewer(unittest.TestCase):
         page = self.viewer
         page.open(compared)
         opened = page.status
-        self.assertIn("; other ", opened)
+        self.assertIn("; B ", opened)
+        # Each side has its own clock: both begin at its start.
+        self.assertRegex(page.text("#chips"), r"A 0\.\d\d s to (?s:.*)B 0\.\d\d s to ")
         page.fill(INCLUDE, "burn")
         self.assertNotEqual(page.status, opened)
         page.click("text=Clear all")
@@ -450,6 +455,23 @@ class Viewer(unittest.TestCase):
         page.click("#path [aria-label='zoom out']")
         self.assertEqual(page.texts("#path button"), ["all"])
         self.assertEqual(page.fragment, "")
+
+    def test_a_phone_shows_graph_and_tables_and_selects_by_touch(self):
+        """On a narrow page the tables leave the heatmap in sight and can be closed, the graph has
+        room, and a finger selects a time."""
+        page = self.show("panel=processes")
+        page.step("resize", [390, 844])
+        self.addCleanup(page.step, "resize", [1600, 1000])
+        heatmap, panel = page.step("box", "#heatmap"), page.step("box", "#panel")
+        self.assertLessEqual(heatmap["y"] + heatmap["height"], panel["y"] + 1)
+        page.click("[aria-label='close the tables']")
+        self.assertFalse(page.step("visible", "#panel"))
+        self.assertGreater(page.step("box", "#flamegraph")["height"], 200)
+        self.assertTrue(page.step("visible", "#hint"))
+        page.step("touch", {"on": "#heatmap", "from": [0.1, 0.3], "to": [0.5, 0.3]})
+        self.assert_selected(total_of(self.folded(*seconds(page.status))))
+        self.assertIn("range=", page.fragment)
+        self.assertFalse(page.step("visible", "#hint"))
 
     def test_typed_text_is_one_undo_step(self):
         """Text typed into a field is one undo step, and clearing the field another."""

@@ -58,6 +58,17 @@ const steps = {
         if (shift)
             await page.keyboard.up("Shift");
     },
+    /** Drags with a finger, as drag(). */
+    async touch({ on, from, to }) {
+        const box = await page.locator(on).boundingBox(), cdp = await context.newCDPSession(page);
+        const at = ([x, y]) => ({ x: box.x + x * box.width, y: box.y + y * box.height });
+
+        await cdp.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+        for (const [type, ...places] of [["touchStart", from], ["touchMove", to], ["touchEnd"]])
+            await cdp.send("Input.dispatchTouchEvent", { type, touchPoints: places.map(at) });
+        await cdp.detach();
+    },
+    resize: ([width, height]) => page.setViewportSize({ width, height }),
     /** The browser's Back and Forward: -1 and 1. */
     travel: (steps) => page.evaluate((count) => history.go(count), steps),
     text: (selector) => page.locator(selector).innerText(),

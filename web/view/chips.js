@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows each part of the selection as a chip with a button that removes it. */
 import { button, element, fill } from "#view/dom";
-import { rangeText } from "#view/heatmap";
 import { PLUMBING, toggled } from "#view/graph_controls";
 import { percentText } from "#view/number_text";
 import { processText } from "#view/process_table";
+import { rangeText } from "#view/time_text";
 import { processName } from "#analysis/process_names";
 
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("../types.js").Recording} Recording */
-/** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip */
+/** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip `sort`: its class */
 
 /** @type {Partial<View>} */
 const EVERYTHING = { processes: [], statuses: [], schedulers: [],
@@ -24,13 +24,15 @@ const EVERYTHING = { processes: [], statuses: [], schedulers: [],
 function chipsOf(view, recording, idle) {
     /** @type {Chip[]} */
     const chips = [];
-    const { statuses } = recording.header;
+    const { header, header: { statuses } } = recording;
 
-    if (view.range)
-        chips.push({ text: rangeText(view.range), without: { range: null }, sort: "range" });
     if (view.against)
-        chips.push({ text: `compared with ${rangeText(view.against)}`, sort: "against",
+        chips.push({ text: `A ${rangeText(header, view.against)}`, sort: "side-a",
             without: { against: null } });
+    if (view.range || view.against)
+        chips.push({ text: (view.against ? "B " : "")
+            + (view.range ? rangeText(header, view.range) : "all of the time"),
+        sort: view.against ? "side-b" : "range", without: { range: null } });
     for (const process of view.processes)
         chips.push({ text: processText(processName(recording, process)),
             without: { processes: view.processes.filter((other) => other !== process) } });

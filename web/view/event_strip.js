@@ -37,7 +37,7 @@ export class EventStrip {
             title: [hitsText(counted), isFew ? UNSURE : ""].filter(Boolean).join("; "),
             onclick: () => this.onchoose(event) },
         element("b", {}, event), " ", element("span", {}, totalText(total)),
-        element("small", {}, isFew ? `${coverage} \u26a0` : coverage));
+        coverage ? element("small", {}, isFew ? `${coverage} \u26a0` : coverage) : null);
     }
 
     /** @param {string} event */
@@ -82,8 +82,10 @@ function sumsText({ unit, sums, counted }) {
         + amountText(sum, unit)).join(", ");
 }
 
-/** @param {EventTotal} total */
-function coverageText({ counted, share }) {
+/** "" in a comparison. @param {EventTotal} total */
+function coverageText({ counted, share, sums }) {
+    if (sums.length > 1)
+        return "";
     if (counted?.event === "wall")
         return `${percentText(share, 1)} of the processes`;
     return share > 0.9995 ? "all of the time" : `${percentText(share, 1)} of the time`;

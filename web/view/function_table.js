@@ -10,6 +10,7 @@ import { Table } from "#view/table";
 /** @typedef {import("../types.js").FunctionCaller} FunctionCaller */
 
 const CALLERS = 6;
+const CHANGE = 3; /* index of the column in changeColumns() */
 
 export class FunctionTable {
     /**
@@ -48,7 +49,8 @@ export class FunctionTable {
         this.hasHalf = hasHalf;
         if (kind !== this.kind) {
             this.kind = kind;
-            this.table.setColumns(compares ? this.changeColumns() : this.columns(), 1);
+            this.table.setColumns(compares ? this.changeColumns() : this.columns(),
+                compares ? CHANGE : 1);
         }
         if (rows !== this.table.all)
             fill(this.callers);
@@ -89,19 +91,19 @@ export class FunctionTable {
         const text = (/** @type {number} */ amount) => figureText(amount, this.unit());
 
         return [
-            { title: "function", width: "minmax(120px, 1fr)", order: (row) => row.name,
+            { title: "function", width: "minmax(180px, 1fr)", order: (row) => row.name,
                 cell: (row) => this.nameCell(row) },
-            { title: "change", hint: "of total; grey where that may be chance", width: "128px",
-                number: true, order: (row) => row.against?.change ?? 0,
-                cell: (row) => this.changeCell(row) },
-            { title: "\u00b1", hint: "95 of 100 changes by chance are less", width: "104px",
-                number: true, order: (row) => row.against?.noise ?? 0,
-                cell: (row) => text(row.against?.noise ?? 0) },
-            { title: "this", width: "116px", number: true, order: (row) => row.total,
-                cell: (row) => text(row.total) },
-            { title: "other", width: "116px", number: true,
+            { title: "A", className: "side-a", width: "104px", number: true,
                 order: (row) => row.against?.total ?? 0,
                 cell: (row) => text(row.against?.total ?? 0) },
+            { title: "B", className: "side-b", width: "104px", number: true,
+                order: (row) => row.total, cell: (row) => text(row.total) },
+            { title: "change", hint: "of total, from A to B; grey where that may be chance",
+                width: "112px", number: true, order: (row) => row.against?.change ?? 0,
+                cell: (row) => this.changeCell(row) },
+            { title: "\u00b1 noise", hint: "95 of 100 changes by chance are less", width: "96px",
+                number: true, order: (row) => row.against?.noise ?? 0,
+                cell: (row) => text(row.against?.noise ?? 0) },
         ];
     }
 

@@ -21,7 +21,7 @@ export function showHeader(place, recording) {
 
     fill(place, ...header.parts.map((part, index) => element("div", { className: "part" },
         element("h1", {}, header.parts.length > 1
-            ? element("span", { className: "letter" }, "AB"[index] ?? "") : null,
+            ? element("span", { className: `letter side-${"ab"[index]}` }, "AB"[index] ?? "") : null,
         nameOf(recording, part)),
         ...factsOf(recording, part, index).map((fact) =>
             element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The heatmap. A column is a second, a cell is a part of it. Dragging selects a range of time, with
- * Shift the range to compare with. A click selects a second. Keys do the same as the pointer.
+ * Shift the range to compare with. A click selects a second. One finger selects, two move the
+ * heatmap. Keys do the same as the pointer.
  */
 import { element } from "#view/dom";
-import { clockText, percentText } from "#view/number_text";
+import { percentText } from "#view/number_text";
+import { rangeText, timeText } from "#view/time_text";
 import { AXIS, HeatPainter } from "#view/heatmap_draw";
 
 /** @typedef {import("../types.js").Cells} Cells */
-/** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../types.js").Header} Header */
 /** @typedef {import("../types.js").Range} Range */
 /** @typedef {import("./theme.js").Theme} Theme */
 /**
@@ -22,16 +24,17 @@ import { AXIS, HeatPainter } from "#view/heatmap_draw";
  */
 
 const LEAST_WIDTH = 4, MOST_WIDTH = 64; /* of a column, px */
+const EDGE = 16; /* px at the left and right in which a drag scrolls */
 const HEIGHT = 150; /* approximate height of all rows, px */
 
 export class Heatmap {
     /**
      * @param {HTMLElement} scroller
      * @param {Listener} listener
-     * @param {Moment[]} moments
+     * @param {Header} header
      */
-    constructor(scroller, listener, moments) {
-        this.moments = moments;
+    constructor(scroller, listener, header) {
+        this.header = header;
         this.scroller = scroller;
         this.listener = listener;
         this.canvas = element("canvas", { tabIndex: 0, role: "application", "aria-label":
@@ -51,6 +54,8 @@ export class Heatmap {
         this.drawn = this.selected; /* with the range that is being selected */
         /** @type {{ cell: number, which: "range" | "against" } | null} */
         this.begun = null;
+        /** @type {Map<number, number>} */
+        this.touches = new Map(); /* x by id of the fingers that touch */
         this.cursor = -1;
         this.asked = 0;
         this.listen();
@@ -64,7 +69,10 @@ export class Heatmap {
         canvas.addEventListener("pointerdown", (event) => this.press(event));
         canvas.addEventListener("pointermove", (event) => this.drag(event));
         canvas.addEventListener("pointerup", (event) => this.release(event));
-        canvas.addEventListener("pointercancel", () => this.abandon());
+        canvas.addEventListener("pointercancel", ({ pointerId }) => {
+            this.touches.delete(pointerId);
+            this.abandon();
+        });
         canvas.addEventListener("pointerleave", () => this.listener.onhover("", 0, 0));
         canvas.addEventListener("keydown", (event) => this.key(event));
         for (const type of ["focus", "blur"])
@@ -129,8 +137,8 @@ export class Heatmap {
         if (!cells)
             return;
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-        this.painter.draw({ cells, marks, moments: this.moments, columnWidth, rowHeight, left: this.scroller.scrollLeft,
-            width: this.canvas.clientWidth, ...this.drawn,
+        this.painter.draw({ cells, marks, header: this.header, columnWidth, rowHeight,
+            left: this.scroller.scrollLeft, width: this.canvas.clientWidth, ...this.drawn,
             cursor: document.activeElement === this.canvas ? this.cursor : -1 });
     }
 
@@ -181,15 +189,15 @@ export class Heatmap {
             : amount || covered ? this.listener.amountText(amount) + partText(covered)
                 : `not seen: ${this.listener.whyUnseen(this.timeOf(cell), this.timeOf(cell + 1))}`;
 
-        return `${clockText(this.timeOf(cell))}: ${what}${this.momentsText(cell)}`;
+        return `${timeText(this.header, this.timeOf(cell))}: ${what}${this.momentsText(cell)}`;
     }
 
     /** The moments of the second that contains a cell. @param {number} cell */
     momentsText(cell) {
         const { from, to } = this.secondOf(cell);
 
-        return this.moments.filter(({ time }) => time >= from && time < to)
-            .map(({ time, label }) => `; mark at ${clockText(time)}: ${label}`).join("");
+        return this.header.moments.filter(({ time }) => time >= from && time < to)
+            .map(({ time, label }) => `; mark at ${timeText(this.header, time)}: ${label}`).join("");
     }
 
     /* ---- actions of the user ---- */
@@ -199,6 +207,12 @@ export class Heatmap {
         if (event.button || !this.cells)
             return;
         this.canvas.setPointerCapture(event.pointerId);
+        if (event.pointerType === "touch")
+            this.touches.set(event.pointerId, event.clientX);
+        if (this.touches.size > 1) {
+            this.abandon();
+            return;
+        }
         this.cursor = this.cellAt(event);
         this.begun = { cell: this.cursor, which: event.shiftKey ? "against" : "range" };
     }
@@ -207,20 +221,46 @@ export class Heatmap {
     drag(event) {
         const cell = this.cellAt(event);
 
+        if (this.panned(event))
+            return;
         if (this.begun && event.buttons) {
+            this.scrollAtEdge(event.offsetX);
             this.drawn = { ...this.selected,
                 [this.begun.which]: this.rangeOf(this.begun.cell, cell) };
             this.draw();
         }
         this.listener.onhover(this.begun && cell !== this.begun.cell
-            ? rangeText(this.rangeOf(this.begun.cell, cell)) : this.textOf(cell),
+            ? rangeText(this.header, this.rangeOf(this.begun.cell, cell)) : this.textOf(cell),
         event.clientX, event.clientY);
+    }
+
+    /** Move the heatmap with two fingers; one finger selects. @param {PointerEvent} event */
+    panned(event) {
+        const before = this.touches.get(event.pointerId);
+
+        if (before !== undefined)
+            this.touches.set(event.pointerId, event.clientX);
+        if (before === undefined || this.touches.size < 2)
+            return false;
+        this.scroller.scrollLeft += (before - event.clientX) / this.touches.size;
+        return true;
+    }
+
+    /** Bring more columns into sight during a drag. @param {number} x px from the left edge */
+    scrollAtEdge(x) {
+        const { scroller } = this;
+
+        if (x < EDGE)
+            scroller.scrollLeft -= EDGE;
+        else if (x > scroller.clientWidth - EDGE)
+            scroller.scrollLeft += EDGE;
     }
 
     /** @param {PointerEvent} event */
     release(event) {
         const { begun } = this, cell = this.cellAt(event);
 
+        this.touches.delete(event.pointerId);
         if (!begun)
             return;
         this.begun = null;
@@ -288,7 +328,7 @@ export class Heatmap {
         this.cursor = Math.max(0, this.cursor);
         if (!begun) {
             this.begun = { cell: this.cursor, which };
-            this.listener.onsay(`from ${clockText(this.timeOf(this.cursor))}: move, then Enter`);
+            this.listener.onsay(`from ${timeText(this.header, this.timeOf(this.cursor))}: move, then Enter`);
             return;
         }
         this.begun = null;
@@ -307,9 +347,4 @@ function partText(covered) {
  */
 function clamp(number, count) {
     return Math.min(Math.max(0, number), count - 1);
-}
-
-/** "3.20 s to 5.00 s (1.80 s)". @param {Range} range */
-export function rangeText({ from, to }) {
-    return `${clockText(from)} to ${clockText(to)} (${((to - from) / 1000).toFixed(2)} s)`;
 }

@@ -4,12 +4,13 @@ import { heatScale, styleColour } from "#view/theme";
 import { clockText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Cells} Cells */
-/** @typedef {import("../types.js").Moment} Moment */
+/** @typedef {import("../types.js").Header} Header */
 /** @typedef {import("../types.js").Range} Range */
 /** @typedef {import("./theme.js").Theme} Theme */
 
 export const AXIS = 18;
 const STEPS = 64;
+const LETTER = 15; /* px of the square with the letter of a range */
 const HATCH = 5; /* px between lines, across */
 const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 /* Seconds between labels of the axis. */
@@ -19,7 +20,7 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
  * @typedef {object} Scene
  * @property {Cells} cells
  * @property {Uint8Array | null} marks by cell, 1 if the search matches a sample; null: no search
- * @property {Moment[]} moments
+ * @property {Header} header
  * @property {number} left px scrolled out of view on the left
  * @property {number} width
  * @property {number} columnWidth
@@ -43,7 +44,7 @@ export class HeatPainter {
         this.positive = heatScale(theme, "positive", STEPS);
         this.negative = heatScale(theme, "negative", STEPS);
         this.colours = Object.fromEntries(["surface", "gap", "cell", "text-faint", "line", "range",
-            "against", "mark", "accent"].map((name) => [name, styleColour(name)]));
+            "a", "b", "mark", "accent"].map((name) => [name, styleColour(name)]));
         this.hatching = this.context.createPattern(hatchTile(this.colours["text-faint"]), "repeat");
     }
 
@@ -61,8 +62,8 @@ export class HeatPainter {
         this.drawHatches(scene, first, last);
         this.drawColumnGaps(scene, first, last);
         this.drawMarks(scene, first, last);
-        this.drawRange(scene, scene.against, this.colours?.against ?? "");
-        this.drawRange(scene, scene.range, this.colours?.range ?? "");
+        this.drawRange(scene, scene.against, "a");
+        this.drawRange(scene, scene.range, scene.against ? "b" : "range");
         this.drawMoments(scene);
         this.drawCursor(scene);
         this.drawAxis(scene, first, last);
@@ -207,20 +208,32 @@ export class HeatPainter {
     }
 
     /**
-     * Draw a range below the cells, at least 2 px wide, so that a very short range is visible.
+     * Draw a range below the cells, at least 2 px wide, so that a very short range is visible; in a
+     * comparison with its letter.
      *
      * @param {Scene} scene
      * @param {Range | null} range
-     * @param {string} colour
+     * @param {"a" | "b" | "range"} name of its colour
      */
-    drawRange({ cells, left, columnWidth, rowHeight }, range, colour) {
+    drawRange({ cells, left, columnWidth, rowHeight }, range, name) {
+        const { context } = this, y = cells.rows * rowHeight;
+
         if (!range)
             return;
         const from = (range.from - cells.start) / 1000 * columnWidth - left;
         const to = (range.to - cells.start) / 1000 * columnWidth - left;
 
-        this.context.fillStyle = colour;
-        this.context.fillRect(from, cells.rows * rowHeight, Math.max(2, to - from), 4);
+        context.fillStyle = this.colours?.[name] ?? "";
+        context.fillRect(from, y, Math.max(2, to - from), 4);
+        if (name === "range")
+            return;
+        context.fillRect(from, y - LETTER, LETTER, LETTER);
+        context.fillStyle = this.colours?.surface ?? "";
+        context.font = `bold ${FONT}`;
+        context.textBaseline = "middle";
+        context.textAlign = "center";
+        context.fillText(name.toUpperCase(), from + LETTER / 2, y - LETTER / 2 + 1);
+        context.textAlign = "start";
     }
 
     /**
@@ -228,7 +241,7 @@ export class HeatPainter {
      *
      * @param {Scene} scene
      */
-    drawMoments({ cells, moments, left, width, columnWidth, rowHeight }) {
+    drawMoments({ cells, header: { moments }, left, width, columnWidth, rowHeight }) {
         const { context } = this;
         let free = 0; /* px from which on there is no label */
 
@@ -269,23 +282,35 @@ export class HeatPainter {
      * @param {number} first
      * @param {number} last
      */
-    drawAxis({ cells, left, width, columnWidth, rowHeight }, first, last) {
-        const { context } = this;
+    drawAxis(scene, first, last) {
+        const { cells: { start }, columnWidth, header: { parts, compares } } = scene;
         const every = TICKS.find((tick) => tick * columnWidth >= 64) ?? 7200;
-        const origin = Math.round(cells.start / 1000), y = cells.rows * rowHeight;
+        const clocks = compares ? parts : [{ from: 0, to: Infinity }];
+
+        for (const { from, to } of clocks) {
+            const origin = (start - from) / 1000;
+            const end = Math.min(origin + last, (to - from) / 1000);
+
+            for (let second = Math.max(0, Math.ceil((origin + first) / every) * every); second <= end;
+                second += every)
+                this.drawTick(scene, (second - origin) * columnWidth, clockText(second * 1000, 0));
+        }
+    }
+
+    /**
+     * @param {Scene} scene
+     * @param {number} place px from the first column
+     * @param {string} text
+     */
+    drawTick({ cells, left, width, rowHeight }, place, text) {
+        const { context } = this, x = place - left, y = cells.rows * rowHeight;
 
         context.font = FONT;
         context.textBaseline = "middle";
         context.fillStyle = this.colours?.["text-faint"] ?? "";
-        for (let second = Math.ceil((origin + first) / every) * every; second <= origin + last;
-            second += every) {
-            const x = (second - origin) * columnWidth - left;
-            const text = clockText(second * 1000, 0);
-
-            context.fillRect(x, y, 1, 4);
-            if (x + 4 + context.measureText(text).width <= width)
-                context.fillText(text, x + 4, y + AXIS / 2 + 2);
-        }
+        context.fillRect(x, y, 1, 4);
+        if (x + 4 + context.measureText(text).width <= width)
+            context.fillText(text, x + 4, y + AXIS / 2 + 2);
     }
 }
 

@@ -23,7 +23,7 @@ const HELP = [
         ["Ctrl+wheel", "zoom at the pointer"], ["Shift+wheel", "move sideways"],
     ]],
     ["In the heatmap", [
-        ["drag", "select a time"], ["Shift+drag", "compare with a time"],
+        ["drag", "select a time"], ["Shift+drag", "compare with a time, A"],
         ["click", "select a second"], ["arrows", "move between cells"],
         ["Enter", "begin, then end the selection"],
         ["Shift+Enter", "begin the range to compare with"], ["Esc", "select all of the time"],

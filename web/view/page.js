@@ -31,6 +31,7 @@ import { frameContent, frameSentence, showTooltip } from "#view/tooltip";
 import { frameActions } from "#view/frame_actions";
 import { openMenu } from "#view/menu";
 import { showHelp } from "#view/help";
+import { keep, kept } from "#view/kept";
 import { listenToKeys } from "#view/keys";
 import { amountText } from "#view/number_text";
 
@@ -40,6 +41,7 @@ import { amountText } from "#view/number_text";
 /** @typedef {import("./flamegraph.js").Place} Place */
 
 const ALL = "all";
+const DRAGGED = "beamflame-dragged"; /* kept once the user has selected a time */
 
 export class Page {
     /** @param {Recording} recording */
@@ -118,13 +120,16 @@ export class Page {
 
     makeHeatmap() {
         return new Heatmap(byId("heatmap"), {
-            onselect: (which, range) => this.set({ [which]: range }),
+            onselect: (which, range) => {
+                keep(DRAGGED, "1");
+                this.set({ [which]: range });
+            },
             onclear: () => this.set(this.wholeTime),
             onhover: (text, x, y) => showTooltip(this.tooltip, text ? [text] : [], x, y),
             amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
             whyUnseen: (from, to) => whyUnseen(this.recording, this.view, from, to),
             onsay: (text) => this.say(text),
-        }, this.recording.header.moments);
+        }, this.recording.header);
     }
 
     /** @param {Place} place */
@@ -157,7 +162,7 @@ export class Page {
         this.showGraph(view, trees);
         const shown = trees[trees.length - 1];
 
-        byId("status").textContent = statusText(view, shown, this.model.counted(view),
+        byId("status").textContent = statusText(this.recording.header, view, shown, this.model.counted(view),
             (side) => this.model.halves(view, shown, 0, side));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
@@ -186,7 +191,7 @@ export class Page {
         showPath(byId("path"), zoomed.picture, view.zoom,
             (node) => this.model.halves(view, zoomed.picture.tree, node), (zoom) => this.zoom(zoom));
         showLegend(byId("legend"), this.graph.parts.map(({ picture }) => picture), signed,
-            view.against ? ["less than the other", "more than the other"] : ["release", "growth"],
+            view.against ? ["more in A", "more in B"] : ["release", "growth"],
             this.theme.theme);
     }
 
@@ -200,6 +205,7 @@ export class Page {
         this.pending = setTimeout(() => {
             const { model } = this, tab = this.panel.shown(view);
 
+            byId("hint").hidden = kept(DRAGGED) !== null || view.range !== null;
             this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
             if (tab === "functions")
                 this.functions.show(model.functions(view), model.weights(view),

@@ -33,8 +33,9 @@ export class Panel {
         this.place = element("div", { id: "panel-table", role: "tabpanel",
             className: "table-with-foot" });
         fill(panel, element("div", { className: "bar" },
-            element("span", { className: "joined", role: "tablist" }, ...this.tabs), this.find),
-        this.place);
+            element("span", { className: "joined", role: "tablist" }, ...this.tabs), this.find,
+        button("\u2715", () => set("none"), { className: "plain", title: "close the tables (t)",
+            "aria-label": "close the tables" })), this.place);
         this.listen();
     }
 

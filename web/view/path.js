@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The path of the zoomed frame, above the graph: "all › worker › lists:map/2  6.6 s, 22.5 %  ✕". */
 import { button, element, fill } from "#view/dom";
-import { estimateText, percentText } from "#view/number_text";
+import { amountText, estimateText, percentText } from "#view/number_text";
 import { nodeOfPath } from "#view/flame_path";
 
 /** @typedef {import("../types.js").View} View */
@@ -20,9 +20,8 @@ const FIRST = 2, LAST = 3;
  */
 export function showPath(place, picture, zoom, halvesOf, onzoom) {
     const { tree, whole } = picture, { unit } = tree.weights, path = zoom?.path ?? [];
-    const node = nodeOfPath(tree, path), depth = tree.depth[node], part = zoom?.part ?? 0;
-    const known = path.slice(0, depth), total = tree.total[0][node];
-    const half = tree.total[1] ? 0 : halvesOf(node)?.total ?? 0;
+    const node = nodeOfPath(tree, path), depth = tree.depth[node], total = tree.total[0][node];
+    const part = zoom?.part ?? 0, known = path.slice(0, depth);
     const parts = [picture.all, ...known].map((name, at) => button(name,
         () => onzoom(at ? { part, path: known.slice(0, at) } : null),
         { className: "plain", title: name, "aria-current": String(at === depth) }));
@@ -34,8 +33,9 @@ export function showPath(place, picture, zoom, halvesOf, onzoom) {
             onclick: () => onzoom({ part, path: known.slice(0, depth - LAST) }) }, "\u2026"));
     fill(place, ...shown.flatMap((made, at) => [at ? element("span", { "aria-hidden": true,
         className: "faint" }, "\u203a") : null, made]),
-    element("span", { className: "amount" },
-        `${estimateText(total, half, unit)}, ${percentText(total, whole)}`),
+    element("span", { className: "amount" }, tree.total[1]
+        ? `A ${amountText(tree.total[1][node] * tree.scale, unit)}, B ${amountText(total, unit)}`
+        : `${estimateText(total, halvesOf(node)?.total ?? 0, unit)}, ${percentText(total, whole)}`),
     depth ? button("\u2715", () => onzoom(null), { className: "plain", title: "zoom out (0)",
         "aria-label": "zoom out" }) : null);
 }

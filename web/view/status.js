@@ -2,12 +2,13 @@
 /* The status line: the selection and its weight. The share that a search matches. */
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
 import { sumText } from "#view/counted_text";
-import { rangeText } from "#view/heatmap";
+import { rangeText } from "#view/time_text";
 import { weightText } from "#view/weight_text";
 
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("../types.js").Match} Match */
 /** @typedef {import("../types.js").View} View */
+/** @typedef {import("../types.js").Header} Header */
 /** @typedef {import("../types.js").Counted} Counted */
 /** @typedef {import("../types.js").Halves} Halves */
 
@@ -43,27 +44,29 @@ function countedText(counted, tree) {
 }
 
 /**
+ * @param {Header} header
  * @param {View} view
  * @param {Tree} tree
  * @param {Counted | null} counted
  * @param {(side: 0 | 1) => Halves | null} halvesOf all that the tree has
  */
-export function statusText({ range, against }, tree, counted, halvesOf) {
+export function statusText(header, { range, against }, tree, counted, halvesOf) {
     const { weights, total, scale } = tree;
     const unknown = weights.unknown
         ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
     const what = unitOf(tree) === "samples" ? "" : `${weightText(weights.name, weights.unit)}: `;
-    const when = range ? ` from ${rangeText(range)}` : "";
+    const when = (/** @type {View["range"]} */ chosen) =>
+        (chosen ? ` from ${rangeText(header, chosen)}` : "");
 
     if (!total[1])
-        return `Selected ${what}${amountOf(tree, 0, halvesOf(0))}${when}${unknown}`
+        return `Selected ${what}${amountOf(tree, 0, halvesOf(0))}${when(range)}${unknown}`
             + countedText(counted, tree);
     const change = total[0][0] - total[1][0] * scale;
 
-    return `This ${what}${amountOf(tree, 0, halvesOf(0))}${when}`
-        + `; other ${amountOf(tree, 1, halvesOf(1))}`
-        + `${against ? ` from ${rangeText(against)}` : ""}`
+    return `${what ? `${what[0].toUpperCase()}${what.slice(1)}` : ""}A `
+        + `${amountOf(tree, 1, halvesOf(1))}${when(against)}`
         + `${scale === 1 ? "" : ` \u00d7 ${scale.toPrecision(4)}`}`
+        + `; B ${amountOf(tree, 0, halvesOf(0))}${when(range)}`
         + `; change ${changeText(change, unitOf(tree))}${unknown}`;
 }
 

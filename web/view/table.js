@@ -12,6 +12,7 @@ const ROW = 24;
  * @typedef {object} Column
  * @property {string} title
  * @property {string} [hint] the meaning of the column
+ * @property {string} [className] of its head
  * @property {string} width a track size of CSS grid
  * @property {boolean} [number] right-aligned, sorted with the greatest first
  * @property {((row: R) => number | string) | null} order the sort key; null: not sortable
@@ -109,7 +110,8 @@ export class Table {
         const { column: sorted, most } = this.sorted;
 
         fill(this.head, ...this.columns.map((column, index) => element("div", {
-            role: "columnheader", className: column.number ? "number" : "",
+            role: "columnheader",
+            className: `${column.number ? "number" : ""} ${column.className ?? ""}`,
             "aria-sort": index === sorted ? (most ? "descending" : "ascending") : "none",
         }, column.order
             ? element("button", { type: "button", title: column.hint ?? "",

@@ -7,6 +7,8 @@
  * readable on each colour (WCAG 2, AA).
  */
 
+import { keep, kept } from "#view/kept";
+
 /** @typedef {"light" | "dark"} Theme */
 /** @typedef {[lightness: number, chroma: number, hue: number]} Oklch */
 
@@ -36,7 +38,8 @@ const KIND_COLOURS = {
     ],
 };
 
-/* Blue for less and vermilion for more: they look different with each form of colour blindness. */
+/* Blue for less, vermilion for more, and so for A and B of a comparison: they look different with
+ * each form of colour blindness. */
 /** @type {Record<Theme, { less: Oklch, even: Oklch, more: Oklch }>} */
 const CHANGE_COLOURS = {
     light: { less: [0.68, 0.14, 250], even: [0.94, 0.006, 260], more: [0.7, 0.16, 38] },
@@ -123,28 +126,12 @@ export function styleColour(name) {
 
 const KEPT_AS = "beamflame-theme";
 
-/* A browser may have no storage for pages opened from files. */
-function kept() {
-    try {
-        return localStorage.getItem(KEPT_AS);
-    } catch {
-        return null;
-    }
-}
-
-/** @param {Theme} theme */
-function keep(theme) {
-    try {
-        localStorage.setItem(KEPT_AS, theme);
-    } catch { /* then the next page follows the system's theme */ }
-}
-
 /** The theme of the page: the system's theme until the user switches. */
 export class ThemeSwitch {
     /** @param {() => void} onchange */
     constructor(onchange) {
         const system = matchMedia("(prefers-color-scheme: dark)");
-        const chosen = kept();
+        const chosen = kept(KEPT_AS);
 
         /** @type {Theme} */
         this.theme = chosen === "dark" || chosen === "light" ? chosen
@@ -152,14 +139,14 @@ export class ThemeSwitch {
         this.onchange = onchange;
         document.documentElement.dataset.theme = this.theme;
         system.addEventListener("change", () => {
-            if (!kept())
+            if (!kept(KEPT_AS))
                 this.show(system.matches ? "dark" : "light");
         });
     }
 
     toggle() {
         this.show(this.theme === "dark" ? "light" : "dark");
-        keep(this.theme);
+        keep(KEPT_AS, this.theme);
     }
 
     /** @param {Theme} theme */

@@ -90,16 +90,18 @@ function plainTable({ whole, tree }, node, halves) {
 function comparedTable(tree, node) {
     const { unit } = tree.weights;
     const line = (/** @type {string} */ name, /** @type {Tree["total"]} */ [own, other]) => {
-        const a = own[node], b = (other?.[node] ?? 0) * tree.scale;
+        const a = (other?.[node] ?? 0) * tree.scale, b = own[node];
 
         return [name, amountText(a, unit), amountText(b, unit),
-            element("span", { className: a > b ? "more" : a < b ? "less" : "" },
-                changeText(a - b, unit)), percentText(a - b, b)];
+            element("span", { className: b > a ? "more" : b < a ? "less" : "" },
+                changeText(b - a, unit)), percentText(b - a, a)];
     };
+    const head = (/** @type {"A" | "B"} */ side) =>
+        element("b", { className: `side-${side.toLowerCase()}` }, side);
 
-    return table([["", "this", "other", "change", ""], line("total", tree.total),
-        line("self", tree.self), ["samples", numberText(tree.samples[0][node]),
-            numberText(tree.samples[1]?.[node] ?? 0), "", ""]]);
+    return table([["", head("A"), head("B"), "change", ""], line("total", tree.total),
+        line("self", tree.self), ["samples", numberText(tree.samples[1]?.[node] ?? 0),
+            numberText(tree.samples[0][node]), "", ""]]);
 }
 
 /**
