@@ -11,7 +11,7 @@ import { text } from "node:stream/consumers";
 
 import { Model } from "../../web/analysis/model.js";
 import { readRecording } from "../../web/recording/recording.js";
-import { DEFAULTS } from "../../web/view/state.js";
+import { DEFAULTS } from "../../web/view/defaults.js";
 
 const recording = await readRecording(await readFile(process.argv[2], "utf8"));
 const model = new Model(recording), first = { ...DEFAULTS, ...recording.header.choice };

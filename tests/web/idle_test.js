@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Model } from "../../web/analysis/model.js";
-import { folded } from "./folded.js";
+import { foldedText } from "../../web/analysis/folded_text.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const SAMPLES = [
@@ -21,7 +21,7 @@ const WAITING = 3, IDLE = 4;
 const shown = (changes) => {
     const model = new Model(makeRecording(SAMPLES)), choice = { ...CHOICE, ...changes };
 
-    return { lines: folded(model.trees(choice)[0]).trimEnd().split("\n"),
+    return { lines: foldedText(model.trees(choice)[0]).trimEnd().split("\n"),
         idle: model.idle(choice) };
 };
 

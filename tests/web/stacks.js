@@ -11,12 +11,12 @@ import { text } from "node:stream/consumers";
 
 import { Model } from "../../web/analysis/model.js";
 import { readRecording } from "../../web/recording/recording.js";
-import { DEFAULTS } from "../../web/view/state.js";
-import { folded } from "./folded.js";
+import { DEFAULTS } from "../../web/view/defaults.js";
+import { foldedText } from "../../web/analysis/folded_text.js";
 
 const recording = await readRecording(await readFile(process.argv[2], "utf8"));
 const model = new Model(recording), first = { ...DEFAULTS, ...recording.header.choice };
 const choices = JSON.parse(await text(process.stdin));
 
 console.log(JSON.stringify(choices.map((choice) =>
-    folded(model.trees({ ...first, ...choice })[0]))));
+    foldedText(model.trees({ ...first, ...choice })[0]))));

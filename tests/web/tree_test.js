@@ -10,7 +10,7 @@ import { matchTree } from "../../web/analysis/search.js";
 import { select } from "../../web/analysis/selection.js";
 import { buildSandwich, buildTree } from "../../web/analysis/tree.js";
 import { weigh } from "../../web/analysis/weights.js";
-import { folded } from "./folded.js";
+import { foldedText } from "../../web/analysis/folded_text.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const given = (recording, changes) => {
@@ -22,7 +22,7 @@ const given = (recording, changes) => {
         [samples(choice.range), choice.against && samples(choice.against)]];
 };
 const treeOf = (recording, changes = {}) => buildTree(...given(recording, changes));
-const lines = (tree) => folded(tree).trimEnd().split("\n");
+const lines = (tree) => foldedText(tree).trimEnd().split("\n");
 const node = (tree, name) => tree.name.findIndex((id, at) => at && tree.names[id] === name);
 
 const SAMPLES = [

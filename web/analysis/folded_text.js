@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A tree as `beamflame report -o x.folded` writes it (src/output/folded.c). */
+/* A tree as folded text, as `beamflame report -o x.folded` writes it (src/output/folded.c). */
 
-/** @typedef {import("../../web/types").Tree} Tree */
+/** @typedef {import("../types").Tree} Tree */
+/** @typedef {{ bytes: Uint8Array, line: string, weight: number }} Line */
 
 /** @param {string} text */
 const escaped = (text) => text.replace(/[%;\n]/g, (character) =>
     `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 
 /**
+ * A line for each stack of side 0, "a;b;c 12", in the order of its bytes.
+ *
  * @param {Tree} tree
- * @returns {string}
  */
-export function folded(tree) {
+export function foldedText(tree) {
     /** @type {Map<string, number>} */
     const lines = new Map();
-    const texts = [""];
+    const texts = [""], encoder = new TextEncoder();
 
     for (let node = 0; node < tree.count; node++) {
         const above = texts[tree.parent[node]], own = escaped(tree.names[tree.name[node]]);
@@ -26,26 +28,38 @@ export function folded(tree) {
             lines.set(line, (lines.get(line) ?? 0) + Math.abs(tree.self[0][node]));
         }
     }
-    const sorted = [...lines].map(([line, weight]) => ({ bytes: Buffer.from(line), weight }))
-        .sort((a, b) => Buffer.compare(a.bytes, b.bytes));
+    const sorted = [...lines].map(([line, weight]) =>
+        ({ bytes: encoder.encode(line), line, weight })).sort(byBytes);
 
     return (tree.weights.unit === "samples" ? rounded(sorted) : sorted)
-        .map(({ bytes, weight }) => `${bytes} ${BigInt(weight)}\n`).join("");
+        .map(({ line, weight }) => `${line} ${BigInt(weight)}\n`).join("");
+}
+
+/**
+ * @param {Line} a
+ * @param {Line} b
+ */
+function byBytes({ bytes: a }, { bytes: b }) {
+    let i = 0;
+
+    while (i < a.length && i < b.length && a[i] === b[i])
+        i++;
+    return (a[i] ?? -1) - (b[i] ?? -1);
 }
 
 /**
  * Numbers of samples are fractions. What rounding takes from a line goes to the next ones.
  *
- * @param {{ bytes: Buffer, weight: number }[]} lines
+ * @param {Line[]} lines
  */
 function rounded(lines) {
     const total = lines.reduce((sum, { weight }) => sum + weight, 0);
     let sum = total && !Math.round(total) ? 0.5 : 0, written = 0;
 
-    return lines.map(({ bytes, weight }) => {
-        const own = Math.round(sum += weight) - written;
+    return lines.map((line) => {
+        const own = Math.round(sum += line.weight) - written;
 
         written += own;
-        return { bytes, weight: own };
+        return { ...line, weight: own };
     }).filter(({ weight }) => weight);
 }
