@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The viewer in Chromium, driven as a user would."""
+import base64
 import json
 import re
 import shutil
@@ -66,6 +67,11 @@ class Viewer:
     def drag_heatmap(self, start, end, shift=False):
         """Drag from `start` to `end`, given as fractions of its width and height."""
         self.step("drag", {"on": "#heatmap .spacer", "from": start, "to": end, "shift": shift})
+
+    def save(self, *keys):
+        """Press keys that save a file; return its name and bytes."""
+        name, data = self.step("save", keys)
+        return name, base64.b64decode(data)
 
     def text(self, selector):
         return self.step("text", selector)

@@ -6,6 +6,7 @@ import re
 import subprocess
 import unittest
 from collections import Counter
+from xml.etree import ElementTree
 
 import beamflame
 import nodes
@@ -472,6 +473,29 @@ class Viewer(unittest.TestCase):
         self.assert_selected(total_of(self.folded(*seconds(page.status))))
         self.assertIn("range=", page.fragment)
         self.assertFalse(page.step("visible", "#hint"))
+
+    def test_what_is_shown_can_be_saved(self):
+        """Folded stacks are those of report; the picture has the frames in sight; the text has the
+        selection and its functions."""
+        page = self.show("include=burn")
+        made = self.recording.with_suffix(".burn.folded")
+        beamflame.record("report", "-q", self.recording, "--event", "cpu", "-I", "burn", "-o", made)
+        self.assertEqual(page.save("p", "f"), ("beamflame-cpu.folded", made.read_bytes()))
+        name, data = page.save("p", "s")
+        self.assertEqual(name, "beamflame-cpu.svg")
+        picture = ElementTree.fromstring(data)
+        titles = {title.text for title in picture.iter("{http://www.w3.org/2000/svg}title")}
+        self.assertIn("all", titles)
+        self.assertIn("families:burn/1", titles)
+        self.assertTrue({fill.get("fill") for fill in picture.iter("{http://www.w3.org/2000/svg}rect")}
+                        > {"#fdfdfc"})
+        self.assertTrue(page.save("p", "p")[1].startswith(b"\x89PNG"))
+        text = page.save("p", "t")[1].decode()
+        self.assertIn(page.status, text)
+        self.assertIn("with burn", text)
+        self.assertRegex(text, r"(?m)^ +[\d.]+ %  +[\d.]+ %  .* families:burn/1$")
+        self.assertEqual(page.step("pages"), 2)  # with the table of functions
+        self.assertEqual(page.step("complaints"), [])
 
     def test_typed_text_is_one_undo_step(self):
         """Text typed into a field is one undo step, and clearing the field another."""

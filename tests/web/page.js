@@ -5,6 +5,7 @@
  *
  * usage: node page.js
  */
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 import { chromium } from "playwright-core";
@@ -68,6 +69,19 @@ const steps = {
             await cdp.send("Input.dispatchTouchEvent", { type, touchPoints: places.map(at) });
         await cdp.detach();
     },
+    /** Presses keys that save a file; returns its name and bytes, in base64. */
+    async save(keys) {
+        const saved = page.waitForEvent("download");
+
+        for (const key of keys)
+            await page.keyboard.press(key);
+        const file = await saved;
+
+        return [file.suggestedFilename(), (await readFile(await file.path())).toString("base64")];
+    },
+    /** How many pages of paper it prints. */
+    pages: async () => (await page.pdf({ format: "A4", landscape: true })).toString("latin1")
+        .match(/\/Type \/Page\b/g).length,
     resize: ([width, height]) => page.setViewportSize({ width, height }),
     /** The browser's Back and Forward: -1 and 1. */
     travel: (steps) => page.evaluate((count) => history.go(count), steps),

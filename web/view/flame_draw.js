@@ -12,9 +12,9 @@ import { extents } from "#view/flame_layout";
 /** @typedef {import("./theme.js").Theme} Theme */
 
 export const ROW = 18;
-const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
-const INSET = 4;
-const LEAST_LABEL = 24;
+export const FONT = "11.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+export const INSET = 4;
+export const LEAST_LABEL = 24; /* px */
 const KINDS = 9, STEPS = 8; /* STEPS: colours of change on each side of 0 */
 
 /** @typedef {{ hovered: number, focused: number }} Marks nodes with an outline; -1: none */

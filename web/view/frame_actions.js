@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The actions for a frame, in its menu and by keys. */
+import { copy } from "#view/export";
+import { pathOf } from "#view/flame_path";
 import { toggled } from "#view/graph_controls";
 
 /** @typedef {import("../types.js").View} View */
@@ -52,10 +54,6 @@ export function frameActions(tree, node, { view, set, zoom }) {
         ...(tree.frame[node] ? ofCode : []),
         null,
         { text: "Copy its name", key: "y", run: () => copy(name) },
+        { text: "Copy its stack", key: "Y", run: () => copy(pathOf(tree, node).join("\n")) },
     ];
-}
-
-/** Copy a text. A page opened from a file may have no clipboard. @param {string} text */
-function copy(text) {
-    navigator.clipboard?.writeText(text).catch(() => {});
 }

@@ -71,16 +71,16 @@ export class FunctionTable {
         const share = (/** @type {number} */ amount) => percentText(amount, this.total);
 
         return [
-            { title: "function", width: "minmax(180px, 1fr)", order: (row) => row.name,
+            { title: "function", width: "minmax(160px, 1fr)", order: (row) => row.name,
                 cell: (row) => this.nameCell(row) },
             { title: "self", hint: "where the function was the leaf", width: "104px", number: true,
                 order: (row) => row.self, cell: (row) => text(row.self) },
-            { title: "", hint: "of all that is selected", width: "62px", number: true, order: null,
+            { title: "", hint: "of all that is selected", width: "68px", number: true, order: null,
                 cell: (row) => share(row.self) },
             { title: "total", hint: "with its callees", width: "104px", number: true,
                 order: (row) => row.total,
                 cell: (row) => totalCell(row, this.unit()) },
-            { title: "", hint: "of all that is selected", width: "62px", number: true, order: null,
+            { title: "", hint: "of all that is selected", width: "68px", number: true, order: null,
                 cell: (row) => share(row.total) },
             ...sureColumns(this.unit(), this.hasHalf),
         ];

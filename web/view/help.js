@@ -7,7 +7,7 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
         ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"], ["0", "zoom out"],
-        ["t", "tables: functions, processes, VM, none"], ["d", "dark or light"], ["?", "this"],
+        ["t", "tables: functions, processes, VM, none"], ["p", "save, print"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
         ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],
@@ -20,6 +20,7 @@ const HELP = [
         ["Home, End", "first and last frame of a row"], ["right click, m", "what can be done"],
         ["f", "search for the function"], ["i", "only stacks with it"], ["x", "no stacks with it"],
         ["h, H", "hide the function, or its module"],
+        ["y, Y", "copy the name, or the stack"],
         ["Ctrl+wheel", "zoom at the pointer"], ["Shift+wheel", "move sideways"],
     ]],
     ["In the heatmap", [

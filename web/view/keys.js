@@ -15,6 +15,7 @@ const KEYS = {
     0: (page) => page.zoom(null),
     Escape: (page) => page.escape(),
     t: (page) => page.state.set({ panel: page.panel.next(page.view) }),
+    p: (page) => page.exportMenu(),
     d: (page) => page.theme.toggle(),
     k: (page) => page.state.set({ form: "stacks" }),
     b: (page) => page.state.set({ form: "callers" }),
@@ -26,7 +27,7 @@ const KEYS = {
 };
 
 /** Keys for the focused frame (frame_actions.js). */
-const OF_FRAME = new Set(["f", "i", "x", "h", "H", "y"]);
+const OF_FRAME = new Set(["f", "i", "x", "h", "H", "y", "Y"]);
 
 /** @param {Page} page */
 export function listenToKeys(page) {

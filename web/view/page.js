@@ -11,13 +11,16 @@ import { State } from "#view/state";
 import { Model, ofAnyProcess } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
+import { foldedText } from "#analysis/folded_text";
 import { KINDS } from "#analysis/kinds";
 import { Controls } from "#view/controls";
 import { EventStrip } from "#view/event_strip";
 import { GraphControls } from "#view/graph_controls";
 import { FlameGraph } from "#view/flamegraph";
 import { Picture } from "#view/flame_draw";
+import { savePng, saveSvg, saveText } from "#view/export";
 import { Heatmap } from "#view/heatmap";
+import { selectionText } from "#view/selection_text";
 import { FunctionTable } from "#view/function_table";
 import { ProcessTable } from "#view/process_table";
 import { NodeTable } from "#view/node_table";
@@ -99,7 +102,9 @@ export class Page {
             { className: "plain", title: "undo (u)", "aria-label": "undo" });
         this.redo = button("\u21b7", () => this.state.redo(),
             { className: "plain", title: "redo (U)", "aria-label": "redo" });
-        fill(byId("page-actions"), this.undo, this.redo,
+        this.save = button("\u2913", () => this.exportMenu(), { className: "plain",
+            title: "save, print (p)", "aria-label": "save or print", "aria-haspopup": "menu" });
+        fill(byId("page-actions"), this.undo, this.redo, this.save,
             button("\u25d0", () => this.theme.toggle(),
                 { className: "plain", title: "dark or light (d)", "aria-label": "dark or light" }),
             button("?", () => this.help(),
@@ -301,6 +306,26 @@ export class Page {
             this.zoom(null);
         else if (this.view.search)
             this.set({ search: "" });
+    }
+
+    /** Offer files of what is shown. */
+    exportMenu() {
+        const box = this.save?.getBoundingClientRect(), { graph, model, view } = this;
+        const name = `beamflame-${view.event || "stacks"}`;
+
+        openMenu("Save what is shown", [
+            { text: "Graph as SVG", key: "s", run: () => saveSvg(`${name}.svg`, graph) },
+            { text: "Graph as PNG", key: "p", run: () => savePng(`${name}.png`, graph) },
+            { text: "Folded stacks", key: "f", run: () => saveText(`${name}.folded`,
+                foldedText(model.trees({ ...view, form: "stacks" })[0])) },
+            { text: "Selection as text", key: "t", run: () => saveText(`${name}.txt`,
+                selectionText([document.title, byId("status").innerText,
+                    ...Array.from(document.querySelectorAll("#chips .chip"),
+                        (chip) => chip.firstChild?.textContent ?? "")],
+                model.functions(view), model.weights(view), model.whole(view))) },
+            null,
+            { text: "Print", key: "Ctrl+P", run: () => print() },
+        ], box?.left ?? 0, box?.bottom ?? 0);
     }
 
     help() {

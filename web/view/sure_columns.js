@@ -34,7 +34,7 @@ export function sureColumns(unit, hasHalf) {
 
     if (hasHalf)
         columns.push({ title: "\u00b1", hint: "of total: half of its 95 % interval",
-            width: "86px", number: true, order: (row) => row.half || 0,
+            width: "96px", number: true, order: (row) => row.half || 0,
             cell: (row) => estimateTexts(row.total, row.half, unit).half });
     if (unit !== "samples")
         columns.push({ title: "samples", hint: "in total", width: "70px", number: true,
