@@ -92,7 +92,11 @@ function bounds(of) {
         greatest: percentile(of.filter((weight) => weight > 0)) };
 }
 
-/** The least value that is not exceeded by COLOURED of the values, 0 of none. @param {Float64Array} values */
+/**
+ * The value that COLOURED of the values do not exceed; 0 of none.
+ *
+ * @param {Float64Array} values
+ */
 function percentile(values) {
     return values.length ? values.sort()[Math.ceil(values.length * COLOURED) - 1] : 0;
 }

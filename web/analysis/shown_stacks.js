@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The stacks of a recording as they are shown: without hidden frames, with direct recursion folded
- * and without C code and BIFs if selected, and with equal stacks merged. A node is a function and its parent node, the caller.
+ * and without C code and BIFs if selected, and with equal stacks merged. A node is a function and
+ * its parent node, the caller.
  */
 import { sortedBy } from "#analysis/counting_sort";
 import { functionsOf, textsOf } from "#analysis/functions";
@@ -47,7 +48,8 @@ export function shownStacks(recording, { hidden, foldRecursion, erlangOnly }) {
 function show(recording, hidden, fold, erlangOnly) {
     const { stacks } = recording, functions = functionsOf(recording);
     const isHidden = hiddenFunctions(recording, hidden);
-    const isCalled = erlangOnly ? calledFrames(recording) : new Uint8Array(recording.frames.kind.length);
+    const isCalled = erlangOnly ? calledFrames(recording)
+        : new Uint8Array(recording.frames.kind.length);
     const same = fold ? sameFunctions(recording) : functions.of;
     const count = stacks.parent.length, of = new Uint32Array(count);
     const last = new Uint32Array(count); /* by stack, the youngest frame that is shown */
@@ -56,7 +58,8 @@ function show(recording, hidden, fold, erlangOnly) {
     nodes.add(0, functions.count); /* node 0 has no function */
     for (let id = 1; id < count; id++) {
         const parent = stacks.parent[id], frame = stacks.frame[id], before = last[parent];
-        const goes = isHidden[functions.of[frame]] || (isCalled[frame] && before && !isCalled[before]) ||
+        const goes = isHidden[functions.of[frame]] ||
+            (isCalled[frame] && before && !isCalled[before]) ||
             (fold && before && same[before] === same[frame]);
 
         of[id] = goes ? of[parent] : nodes.add(of[parent], functions.of[frame]);

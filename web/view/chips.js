@@ -29,10 +29,9 @@ function chipsOf(view, recording, idle) {
     if (view.against)
         chips.push({ text: `A ${rangeText(header, view.against)}`, sort: "side-a",
             without: { against: null } });
-    if (view.range || view.against)
-        chips.push({ text: (view.against ? "B " : "")
-            + (view.range ? rangeText(header, view.range) : "all of the time"),
-        sort: view.against ? "side-b" : "range", without: { range: null } });
+    if (view.range)
+        chips.push({ text: (view.against ? "B " : "") + rangeText(header, view.range),
+            sort: view.against ? "side-b" : "range", without: { range: null } });
     for (const process of view.processes)
         chips.push({ text: processText(processName(recording, process)),
             without: { processes: view.processes.filter((other) => other !== process) } });

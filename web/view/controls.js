@@ -166,8 +166,8 @@ export class Controls {
         const weight = weigh(recording, view).name;
 
         setOptions(this.weight, weights.map(({ name, unit }) => ({ value: name,
-            text: weightText(name, unit) + (UNITS.includes(unit) && unit !== name ? ` (${unit})` : "") })),
-        weight);
+            text: weightText(name, unit)
+                + (UNITS.includes(unit) && unit !== name ? ` (${unit})` : "") })), weight);
         this.change.checked = view.change;
         this.changeLabel.hidden = !weights.some(({ name, metric }) => name === weight && metric);
         this.idle.checked = view.idle;

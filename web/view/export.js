@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Files of what the page shows: the graph as SVG and PNG, its stacks folded, the selection as text. */
+/* Files of what the page shows: the graph as SVG and PNG, and texts. The clipboard. */
 import { element } from "#view/dom";
 import { graphSvg } from "#view/flame_svg";
 
@@ -12,9 +12,9 @@ import { graphSvg } from "#view/flame_svg";
  * @param {Blob} blob
  */
 function save(name, blob) {
-    const address = URL.createObjectURL(blob), link = element("a", { href: address, download: name });
+    const address = URL.createObjectURL(blob);
 
-    link.click();
+    element("a", { href: address, download: name }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 

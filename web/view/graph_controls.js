@@ -14,7 +14,7 @@ export const PLUMBING = "^('?(proc_lib|gen|gen_server|gen_statem|gen_event|gen_f
 /** @type {[View["form"], string, string][]} */
 const FORMS = [
     ["stacks", "Stacks", "from the process to the leaf"],
-    ["callers", "Bottom-up", "merged from the leaf: the functions that ran, with their callers (b)"],
+    ["callers", "Bottom-up", "merged from the leaf: functions with their callers (b)"],
     ["sandwich", "Sandwich", "callers above, callees below one function (s)"],
 ];
 
@@ -60,8 +60,9 @@ export class GraphControls {
         this.panel = toggle("Tables", () => page.togglePanel(), { title: "t" });
         fill(place, element("span", { className: "joined", role: "radiogroup",
             "aria-label": "form" }, ...this.forms), this.icicle.element, this.fold.element,
-        this.erlang.element, this.plumbing.element, this.perField, element("span", { className: "push field" },
-            this.matched, this.search.element, this.panel.element));
+        this.erlang.element, this.plumbing.element, this.perField,
+        element("span", { className: "push field" }, this.matched, this.search.element,
+            this.panel.element));
     }
 
     /**

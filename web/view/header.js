@@ -21,7 +21,8 @@ export function showHeader(place, recording) {
 
     fill(place, ...header.parts.map((part, index) => element("div", { className: "part" },
         element("h1", {}, header.parts.length > 1
-            ? element("span", { className: `letter side-${"ab"[index]}` }, "AB"[index] ?? "") : null,
+            ? element("span", { className: `letter side-${"ab"[index]}` }, "AB"[index] ?? "")
+            : null,
         nameOf(recording, part)),
         ...factsOf(recording, part, index).map((fact) =>
             element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));
@@ -143,10 +144,12 @@ export function showWarnings(place, { header, events }) {
  *
  * @param {HTMLElement} place
  * @param {string[]} problems
+ * @param {() => void} onclose
  */
-export function showNotice(place, problems) {
+export function showNotice(place, problems, onclose) {
     place.hidden = !problems.length;
-    fill(place, `The link has what this recording does not: ${problems.join(", ")}. It is left out.`,
-        button("\u00d7", () => (place.hidden = true), { className: "plain", title: "close",
+    fill(place,
+        `The link has what this recording does not: ${problems.join(", ")}. It is left out.`,
+        button("\u00d7", onclose, { className: "plain", title: "close",
             "aria-label": "close" }));
 }

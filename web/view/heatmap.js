@@ -328,7 +328,8 @@ export class Heatmap {
         this.cursor = Math.max(0, this.cursor);
         if (!begun) {
             this.begun = { cell: this.cursor, which };
-            this.listener.onsay(`from ${timeText(this.header, this.timeOf(this.cursor))}: move, then Enter`);
+            this.listener.onsay(`from ${timeText(this.header, this.timeOf(this.cursor))}: `
+                + "move, then Enter");
             return;
         }
         this.begun = null;

@@ -289,10 +289,10 @@ export class HeatPainter {
 
         for (const { from, to } of clocks) {
             const origin = (start - from) / 1000;
+            const begin = Math.max(0, Math.ceil((origin + first) / every) * every);
             const end = Math.min(origin + last, (to - from) / 1000);
 
-            for (let second = Math.max(0, Math.ceil((origin + first) / every) * every); second <= end;
-                second += every)
+            for (let second = begin; second <= end; second += every)
                 this.drawTick(scene, (second - origin) * columnWidth, clockText(second * 1000, 0));
         }
     }

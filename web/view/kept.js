@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the browser keeps for later pages. A browser may have no storage for pages opened from files. */
+/* What the browser keeps for later pages. It may have no storage for pages opened from files. */
 
 /** @param {string} name */
 export function kept(name) {

@@ -83,7 +83,8 @@ export class Link {
 
     /** A fragment without "#". @param {View} view */
     write(view) {
-        const parts = new URLSearchParams(), base = { ...this.baseOf(view.event), event: this.first };
+        const parts = new URLSearchParams();
+        const base = { ...this.baseOf(view.event), event: this.first };
 
         for (const [key, name, form] of FIELDS) {
             const text = form.write(view[key]);
@@ -150,7 +151,8 @@ export class Link {
                 name === "none" || GROUP_KEYS.includes(name));
         case "range":
         case "against":
-            return !value || header.parts.some(({ from, to }) => value.from < to && from < value.to);
+            return !value
+                || header.parts.some(({ from, to }) => value.from < to && from < value.to);
         case "processes":
             return below(processes.same.length);
         case "statuses":

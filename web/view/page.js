@@ -161,14 +161,17 @@ export class Page {
         showTooltip(this.tooltip, [], 0, 0);
         this.events.show(view.event);
         this.controls.show(view);
-        showNotice(byId("notice"), this.state.problems);
+        showNotice(byId("notice"), this.state.problems, () => {
+            this.state.problems = [];
+            byId("notice").hidden = true;
+        });
         showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
             this.set);
         this.showGraph(view, trees);
         const shown = trees[trees.length - 1];
 
-        byId("status").textContent = statusText(this.recording.header, view, shown, this.model.counted(view),
-            (side) => this.model.halves(view, shown, 0, side));
+        byId("status").textContent = statusText(this.recording.header, view, shown,
+            this.model.counted(view), (side) => this.model.halves(view, shown, 0, side));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
             this.undo.disabled = !this.state.canUndo;
@@ -194,7 +197,8 @@ export class Page {
         const zoomed = this.graph.parts[view.zoom?.part ?? 0] ?? this.graph.parts[0];
 
         showPath(byId("path"), zoomed.picture, view.zoom,
-            (node) => this.model.halves(view, zoomed.picture.tree, node), (zoom) => this.zoom(zoom));
+            (node) => this.model.halves(view, zoomed.picture.tree, node),
+            (zoom) => this.zoom(zoom));
         showLegend(byId("legend"), this.graph.parts.map(({ picture }) => picture), signed,
             view.against ? ["more in A", "more in B"] : ["release", "growth"],
             this.theme.theme);
@@ -251,7 +255,8 @@ export class Page {
             this.link.baseOf(event);
 
         if (event !== this.view.event)
-            this.set({ event, weight, change, groupBy, form, foldRecursion, erlangOnly, focus: "" });
+            this.set({ event, weight, change, groupBy, form, foldRecursion, erlangOnly,
+                focus: "" });
     }
 
     /**

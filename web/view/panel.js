@@ -77,7 +77,8 @@ export class Panel {
      */
     shown({ panel, form }) {
         if (panel === "auto")
-            return innerWidth >= (form === "callers" ? ROOMY_BOTTOM_UP : ROOMY) ? "functions" : null;
+            return innerWidth >= (form === "callers" ? ROOMY_BOTTOM_UP : ROOMY)
+                ? "functions" : null;
         if (panel === "none")
             return null;
         return this.tables[panel] ? panel : "functions";

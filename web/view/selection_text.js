@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The selection as text, for a report or a message: what is shown, and the functions with most of it. */
+/* The selection as text, for a message: what is shown, and the functions with most of it. */
 import { estimateText, percentText } from "#view/number_text";
 
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
