@@ -388,7 +388,9 @@ uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
     struct budget_group *group = &budget->groups[number];
     uint64_t end = group->begin + (uint64_t)group->length;
     bool whole = group->state == CLOSING && !group->cut && !group->continuous && now < end;
-    uint64_t represents = (whole ? end : now) - group->begin;
+    /* If it was attached sooner than planned, it may be cut before its stratum begins. */
+    uint64_t begin = group->opened < group->begin ? group->opened : group->begin;
+    uint64_t represents = whole ? end - group->begin : now - begin;
 
     group->window_max = fmin(group->window_max * WINDOW_GROWTH, WINDOW_MAX);
     if (group->cut) {

@@ -186,6 +186,50 @@ static void test_pause_is_in_no_stratum(void **state)
     simulation_free(s);
 }
 
+/* Open the group when it is due. Attaching takes `took`. */
+static void open_when_due(struct budget *budget, uint64_t *now, uint64_t took)
+{
+    uint64_t until;
+
+    while (budget_order(budget, 0, *now, &until) != BUDGET_OPEN) {
+        *now = until;
+        budget_income(budget, *now, *now);
+    }
+    *now += took;
+    budget_opened(budget, 0, *now, took, 1e6);
+}
+
+/* A window that opens before its stratum, because attaching was quick, and that is closed at once,
+ * stands for its own time at least, and not for much more. */
+static void test_window_that_opens_early_stands_for_its_own_time(void **state)
+{
+    int early = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct budget *budget =
+            budget_new(&(struct budget_options){.part = 0.01, .groups = 1, .seed = seed});
+        uint64_t now = 0, until, represents;
+
+        for (int cycle = 0; cycle < 3; cycle++) { /* attaching is slow */
+            open_when_due(budget, &now, 200 * MS);
+            do {
+                now += MS;
+                budget_spend(budget, 0, now, 0.8e6);
+            } while (budget_order(budget, 0, now, &until) != BUDGET_CLOSE);
+            budget_closed(budget, 0, now);
+            budget_detached(budget, 0, 1e6);
+        }
+        open_when_due(budget, &now, 0);
+        represents = budget_closed(budget, 0, now + MS);
+        assert_true(represents >= MS);
+        assert_true(represents < 60 * SECOND);
+        early += represents == MS; /* else the stratum had begun before */
+        budget_free(budget);
+    }
+    assert_true(early > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +241,7 @@ int main(void)
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
         cmocka_unit_test(test_pause_is_in_no_stratum),
+        cmocka_unit_test(test_window_that_opens_early_stands_for_its_own_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
