@@ -25,11 +25,7 @@ static int start(void **state)
 {
     (void)state;
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory};
-    fake_release(&vm, 25);
-    vm.roots.atom_table = fake_room(target, 128);
-    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 1, atom_names, 1);
-    atoms = atoms_new(&vm);
+    atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 1);
     return 0;
 }
 

@@ -62,11 +62,7 @@ static int start(void **state)
 
     *state = b;
     b->target = fake_target_new();
-    b->vm = (struct vm){.memory = &b->target->memory};
-    fake_release(&b->vm, 25);
-    b->vm.roots.atom_table = fake_room(b->target, 128);
-    fake_atom_table(b->target, &b->vm.layout, b->vm.roots.atom_table, ATOMS, atoms_of_vm, ATOMS);
-    b->atoms = atoms_new(&b->vm);
+    b->atoms = fake_vm_with_atoms(b->target, &b->vm, 25, atoms_of_vm, ATOMS);
     read_cache_init(&b->cache, b->vm.memory);
     b->names = (struct dictionary_names){&b->vm,    b->atoms, &b->encoding,
                                          &b->cache, &b->keys, .info = &b->info};

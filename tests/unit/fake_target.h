@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/atom.h"
 #include "beam/vm.h"
 #include "native/memory.h"
 
@@ -149,4 +150,17 @@ static inline void fake_release(struct vm *vm, int otp_release)
     vm->build.otp_release = otp_release;
     vm->layout = fake_layout(otp_release);
     vm->features = features_of(&vm->build);
+}
+
+/* Make *vm a VM of this release in the target, with these atoms. Return them, for the caller to
+ * free with atoms_free(). */
+static inline struct atoms *fake_vm_with_atoms(struct fake_target *target, struct vm *vm,
+                                               int otp_release, const char *const *names,
+                                               uint32_t count)
+{
+    *vm = (struct vm){.memory = &target->memory};
+    fake_release(vm, otp_release);
+    vm->roots.atom_table = fake_room(target, 128);
+    fake_atom_table(target, &vm->layout, vm->roots.atom_table, count, names, count);
+    return atoms_new(vm);
 }

@@ -26,11 +26,7 @@ static int start(void **state)
 {
     (void)state;
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory};
-    fake_release(&vm, 25);
-    vm.roots.atom_table = fake_room(target, 128);
-    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 9, names, 9);
-    atoms = atoms_new(&vm);
+    atoms = fake_vm_with_atoms(target, &vm, 25, names, 9);
     encoding = (struct pid_encoding){0};
     process = fake_room(target, (size_t)vm.layout.sizeof_process);
     fake_put_u64(target, process, (uint64_t)3 << 32 | 41 << 4 | 3);

@@ -22,11 +22,7 @@ static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
 static void start(int release)
 {
     target = fake_target_new();
-    vm = (struct vm){.memory = &target->memory};
-    fake_release(&vm, release);
-    vm.roots.atom_table = fake_room(target, 128);
-    fake_atom_table(target, &vm.layout, vm.roots.atom_table, 5, names, 5);
-    atoms = atoms_new(&vm);
+    atoms = fake_vm_with_atoms(target, &vm, release, names, 5);
 }
 
 static void stop(void)
