@@ -203,6 +203,7 @@ static int run(int argc, char **argv)
 static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
     {"", name_option_list, offsetof(struct dump_options, request.name_keys)},
+    {"", symbols_option_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct dump_options, target.assumed_release)},
     {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},

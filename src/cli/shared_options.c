@@ -8,6 +8,7 @@
 #include "beam/layout.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "native/debug_file.h"
 #include "util/memory_limit.h"
 #include "view/selection.h"
 
@@ -222,6 +223,21 @@ const struct command_option memory_option_list[] = {
      "Take at most this much memory: bytes, or a number with k, M or G. The default is 256M. "
      "Beyond it, new stacks lose their callers, and new processes are counted as one.",
      set_max_memory, NULL},
+    {0},
+};
+
+static int add_symbols(void *target, char *path, struct error *error)
+{
+    (void)target;
+    return debug_file_add_place(path, error);
+}
+
+const struct command_option symbols_option_list[] = {
+    {"symbols", 0, "PATH",
+     "Take the names of C functions from this debug file, or from debug files in this directory: "
+     "by "
+     "build id, or by the name that a stripped file has for its debug file. May be repeated.",
+     add_symbols, NULL},
     {0},
 };
 

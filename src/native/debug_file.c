@@ -23,6 +23,8 @@ enum {
     CHECKED_MAX = 256 << 20, /* bytes of a file that is only known by its checksum */
 };
 
+static const char HOST[] = "/"; /* the root directory of the host */
+
 struct wanted {
     struct parser *parser;
     struct build_id id;
@@ -125,6 +127,28 @@ static int open_candidate(const char *root, const char *path, const uint32_t *ch
 
 /* ---- places ---- */
 
+enum { PLACES_MAX = 16 };
+
+/* The places that the user names: absolute paths. */
+static struct {
+    char *paths[PLACES_MAX];
+    size_t count;
+} named;
+
+int debug_file_add_place(const char *path, struct error *error)
+{
+    char *real;
+
+    if (named.count == PLACES_MAX)
+        return error_set(error, ERROR_USAGE, "--symbols may be given %d times at most", PLACES_MAX);
+    real = realpath(path, NULL);
+    if (!real)
+        return error_set(error, ERROR_USAGE, "can't use the symbols in '%s': %s", path,
+                         strerror(errno));
+    named.paths[named.count++] = real;
+    return 0;
+}
+
 static bool same_build_id(int fd, const struct wanted *wanted)
 {
     struct build_id id = elf_file_build_id(wanted->parser, fd);
@@ -179,6 +203,24 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
     return fd;
 }
 
+/* Search in a place that the user names. A directory may be that of debug files, or the root that
+ * packages with debug files were unpacked into. */
+static int open_in_place(const struct wanted *wanted, const char *place)
+{
+    static const char *const directories[] = {"", "/.build-id", "/usr/lib/debug/.build-id"};
+    const struct build_id_text id = build_id_text(&wanted->id);
+    int fd = open_wanted(wanted, HOST, xstrdup(place));
+
+    for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && fd < 0; i++)
+        if (wanted->id.size >= 2)
+            fd = open_wanted(
+                wanted, HOST,
+                xasprintf("%s%s/%.2s/%s.debug", place, directories[i], id.text, id.text + 2));
+    if (fd < 0 && wanted->link)
+        fd = open_wanted(wanted, HOST, xasprintf("%s/%s", place, wanted->link));
+    return fd;
+}
+
 static struct wanted wanted_of(const struct elf_file *file)
 {
     return (struct wanted){
@@ -191,14 +233,17 @@ static struct wanted wanted_of(const struct elf_file *file)
 
 static int open_anywhere(const struct elf_file *file, const struct wanted *wanted)
 {
-    const char *const host = "/";
-    int fd = open_by_build_id(wanted, file->root);
+    int fd = -1;
 
+    for (size_t i = 0; i < named.count && fd < 0; i++)
+        fd = open_in_place(wanted, named.paths[i]);
+    if (fd < 0)
+        fd = open_by_build_id(wanted, file->root);
     if (fd < 0)
         fd = open_by_link(wanted, file->root, file->path);
     if (fd < 0)
-        fd = open_by_build_id(wanted, host);
-    return fd >= 0 ? fd : open_by_link(wanted, host, file->path);
+        fd = open_by_build_id(wanted, HOST);
+    return fd >= 0 ? fd : open_by_link(wanted, HOST, file->path);
 }
 
 static void say_result(const struct elf_file *file, const struct wanted *wanted, int fd)

@@ -2,8 +2,9 @@
 /*
  * Finds the symbols that were split off an ELF file when it was stripped.
  *
- * A separate debug file is searched for where debuggers look (GDB manual, "Separate Debug Files"),
- * in the root of the process that has the file mapped, then in the host's:
+ * A separate debug file is searched for in the places that the user names, then where debuggers
+ * look (GDB manual, "Separate Debug Files"), in the root of the process that has the file mapped,
+ * then in the host's:
  *
  *      /usr/lib/debug/.build-id/ab/cdef....debug
  *      DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK
@@ -16,7 +17,13 @@
 
 #include <stddef.h>
 
+#include "util/error.h"
+
 struct elf_file;
+
+/* Search in this place of the host first, before any file is opened: a debug file, or a directory
+ * that has debug files by build id or by LINK. */
+int debug_file_add_place(const char *path, struct error *error);
 
 /* Return a descriptor (O_PATH) of the separate debug file of `file`, for the caller to close. -1 if
  * none is found, or the root of the file's process is unknown (an image in memory, such as the

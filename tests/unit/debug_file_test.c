@@ -250,6 +250,52 @@ static void test_debug_file_is_found_by_build_id_in_the_process_root(void **stat
     waitpid(child, NULL, 0);
 }
 
+static void add_place(const char *name)
+{
+    char *path = xasprintf("%s/%s", folder, name);
+    struct error error;
+
+    assert_int_equal(debug_file_add_place(path, &error), 0);
+    free(path);
+}
+
+/* A place that the user names is a debug file, or has it by build id or by the name in
+ * .gnu_debuglink. A file of another build in it is not used. */
+static void test_debug_file_is_found_in_a_named_place(void **state)
+{
+    static const char *const places[] = {"here", "here/.build-id", "here/usr/lib/debug/.build-id"};
+    struct error error;
+    char *path, *tail;
+
+    (void)state;
+    strip_program("");
+    path = build_id_path();
+    tail = path + strlen("usr/lib/debug/.build-id/");
+    shell("mkdir %s/here", folder);
+    add_place("here");
+    assert_false(is_named_here());
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        shell("cd %s && mkdir -p %s/%.2s && cp full.debug %s/%s.debug", folder, places[i], tail,
+              places[i], tail);
+        assert_true(is_named_here());
+        shell("cd %s && objcopy --remove-section .note.gnu.build-id %s/%s.debug", folder, places[i],
+              tail);
+        assert_false(is_named_here());
+    }
+    shell("cd %s && rm -r here/* && mv full.debug here/other", folder);
+    assert_false(is_named_here());
+    add_place("here/other");
+    assert_true(is_named_here());
+    strip_program("--add-gnu-debuglink=here/other");
+    shell("cd %s && mkdir there && mv here/other there/other", folder);
+    assert_false(is_named_here());
+    add_place("there");
+    assert_true(is_named_here());
+    assert_int_equal(debug_file_add_place("/none", &error), -1);
+    assert_string_equal(error.text, "can't use the symbols in '/none': No such file or directory");
+    free(path);
+}
+
 static void write_packed(const void *bytes, size_t size)
 {
     size_t room = lzma_stream_buffer_bound(size), used = 0;
@@ -321,6 +367,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_debug_file_is_found_by_build_id_in_the_process_root,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_debug_file_is_found_in_a_named_place, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_compressed_symbols_in_the_file_are_read, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_symbols_that_decompress_to_80_mb_are_refused, set_up,
