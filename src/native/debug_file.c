@@ -203,8 +203,9 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
     return fd;
 }
 
-/* Search in a place that the user names. A directory may be that of debug files, or the root that
- * packages with debug files were unpacked into. */
+/* Search in a place that the user names. A directory may be that of debug files, the root that
+ * packages with debug files were unpacked into, or the cache of debuginfod's clients
+ * (debuginfod-find(1), "CACHE"). */
 static int open_in_place(const struct wanted *wanted, const char *place)
 {
     static const char *const directories[] = {"", "/.build-id", "/usr/lib/debug/.build-id"};
@@ -216,6 +217,8 @@ static int open_in_place(const struct wanted *wanted, const char *place)
             fd = open_wanted(
                 wanted, HOST,
                 xasprintf("%s%s/%.2s/%s.debug", place, directories[i], id.text, id.text + 2));
+    if (fd < 0 && wanted->id.size)
+        fd = open_wanted(wanted, HOST, xasprintf("%s/%s/debuginfo", place, id.text));
     if (fd < 0 && wanted->link)
         fd = open_wanted(wanted, HOST, xasprintf("%s/%s", place, wanted->link));
     return fd;

@@ -282,6 +282,9 @@ static void test_debug_file_is_found_in_a_named_place(void **state)
               tail);
         assert_false(is_named_here());
     }
+    shell("cd %s && mkdir here/%.2s%s && cp full.debug here/%.2s%s/debuginfo", folder, tail,
+          tail + 3, tail, tail + 3);
+    assert_true(is_named_here());
     shell("cd %s && rm -r here/* && mv full.debug here/other", folder);
     assert_false(is_named_here());
     add_place("here/other");
