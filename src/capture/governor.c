@@ -218,6 +218,20 @@ static bool has_window(const struct governor *governor)
     return false;
 }
 
+/* Charge all open groups: the periods then are those for the hits so far. */
+static void charge_all(struct governor *governor, uint64_t now)
+{
+    for (unsigned i = 0; i < governor->group_count; i++) {
+        struct probe_group *group = governor->groups[i];
+        struct probe_counts counts;
+
+        if (!group->open)
+            continue;
+        counts = governor_group_counts(group);
+        governor_group_charge(group, now, &counts);
+    }
+}
+
 /* True if the thread may sleep until an alarm. */
 static bool is_calm(struct governor *governor, uint64_t now)
 {
@@ -226,8 +240,12 @@ static bool is_calm(struct governor *governor, uint64_t now)
     else if (!governor->calm_since)
         governor->calm_since = now;
     governor->stirred = false;
-    return governor->calm_since &&
-           now - governor->calm_since >= (governor->is_disturbed ? CALM : CALM / QUIET_PART);
+    if (!governor->calm_since ||
+        now - governor->calm_since < (governor->is_disturbed ? CALM : CALM / QUIET_PART))
+        return false;
+    if (!governor->has_alarms)
+        charge_all(governor, now);
+    return !governor->stirred;
 }
 
 /* The runs of the group's programs on a CPU after which an alarm is due. */

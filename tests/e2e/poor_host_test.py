@@ -4,6 +4,7 @@ written, all of /proc, tracefs, an environment."""
 import json
 import os
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
@@ -62,6 +63,14 @@ class PoorHost(beamflame.OneNode, unittest.TestCase):
         said = self.expect(FAILED, "prlimit", "--nofile=32:32", *events)[1]
         self.assertIn("open files", said)
 
+    @staticmethod
+    def remove_group(group):
+        """Processes that end leave their group a moment after their parent has been notified."""
+        end = time.monotonic() + 10
+        while (group / "cgroup.procs").read_text() and time.monotonic() < end:
+            time.sleep(0.05)
+        group.rmdir()
+
     def group_of_processes(self, most):
         """Return a new control group that may have `most` processes and threads."""
         for root in (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup")):  # versions 1, 2
@@ -72,7 +81,7 @@ class PoorHost(beamflame.OneNode, unittest.TestCase):
                 group.mkdir()
             except OSError:
                 continue
-            self.addCleanup(group.rmdir)
+            self.addCleanup(self.remove_group, group)
             if (group / "pids.max").exists():
                 (group / "pids.max").write_text(str(most))
                 return group

@@ -220,17 +220,22 @@ static void test_alarm_wakes_a_governor_that_sleeps(void **state)
 }
 
 /* Without hits, a governor with alarms looks at the counts every few seconds; else 20 times a
- * second.
+ * second. It has set the period for the next hits before: each gives a sample.
  */
 static void test_governor_of_an_idle_target_sleeps(void **state)
 {
-    struct profiler *profiler = begin(0, true);
+    struct profiler *profiler = prepare(0, true);
+    struct error error;
     int looks;
 
     (void)state;
+    kill(profiler->target.pid, SIGSTOP); /* it uses no CPU time, too */
+    assert_int_equal(add(profiler, profiler->point.file_offset), 0);
+    assert_int_equal(governor_start(profiler->governor, &error), 0);
     usleep(500000);
     assert_true(profiler->alarm > 0);
     assert_int_equal(profiler->alarm & (profiler->alarm - 1), 0);
+    assert_int_equal(profiler->period, 1);
     looks = profiler->looks;
     sleep(2);
     assert_in_range(profiler->looks - looks, 0, 5); /* at most five for a window */
