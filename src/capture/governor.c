@@ -33,7 +33,7 @@ static const uint64_t IDLE_TICK = 50000000; /* ns */
 /* While no window is open, the groups that stay open cost little, and the periods of samples do not
  * change, the thread sleeps, for SLEEP at most. An alarm wakes it after hits that cost ALARM_COST
  * on all CPUs together, or ALARM_SHARE of what the group may cost a second. It then checks the
- * groups for at least CALM, or a part of it if the last alarm is a second ago. */
+ * groups for at least CALM, or for a part of it if no other alarm came in the second before. */
 static const uint64_t SLEEP = 5000000000; /* ns */
 static const uint64_t CALM = 100000000;   /* ns */
 static const double ALARM_COST = 125e3;   /* ns */
@@ -218,21 +218,8 @@ static bool has_window(const struct governor *governor)
     return false;
 }
 
-/* Charge all open groups: the periods then are those for the hits so far. */
-static void charge_all(struct governor *governor, uint64_t now)
-{
-    for (unsigned i = 0; i < governor->group_count; i++) {
-        struct probe_group *group = governor->groups[i];
-        struct probe_counts counts;
-
-        if (!group->open)
-            continue;
-        counts = governor_group_counts(group);
-        governor_group_charge(group, now, &counts);
-    }
-}
-
-/* True if the thread may sleep until an alarm. */
+/* True if the thread may sleep until an alarm. The periods of samples are then those for the hits
+ * so far. */
 static bool is_calm(struct governor *governor, uint64_t now)
 {
     if (!governor->options.callbacks.alarm || governor->stirred || has_window(governor))
@@ -244,7 +231,7 @@ static bool is_calm(struct governor *governor, uint64_t now)
         now - governor->calm_since < (governor->is_disturbed ? CALM : CALM / QUIET_PART))
         return false;
     if (!governor->has_alarms)
-        charge_all(governor, now);
+        governor_group_charge_all(governor);
     return !governor->stirred;
 }
 

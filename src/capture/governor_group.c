@@ -384,11 +384,8 @@ bool governor_group_read_target_cpu(struct governor *governor)
     return true;
 }
 
-void governor_group_observe(struct governor *governor)
+void governor_group_charge_all(struct governor *governor)
 {
-    const struct governor_callbacks *callbacks = &governor->options.callbacks;
-    struct target_effort now, *last = &governor->observed;
-
     for (unsigned i = 0; i < governor->group_count; i++) {
         struct probe_group *group = governor->groups[i];
 
@@ -398,6 +395,14 @@ void governor_group_observe(struct governor *governor)
             governor_group_charge(group, clock_ns(CLOCK_MONOTONIC), &counts);
         }
     }
+}
+
+void governor_group_observe(struct governor *governor)
+{
+    const struct governor_callbacks *callbacks = &governor->options.callbacks;
+    struct target_effort now, *last = &governor->observed;
+
+    governor_group_charge_all(governor);
     if (!governor_group_read_target_cpu(governor))
         return;
     now = (struct target_effort){governor->target_cpu,

@@ -94,8 +94,8 @@ void governor_wait_until(struct governor *governor, uint64_t time);
 /* Close the open groups. Return true while threads attach or detach probes. */
 bool governor_close_open(struct governor *governor);
 
-/* The target has not been disturbed for long when an alarm comes: it does something now and then.
- * It then counts as quiet again after this part of the usual time. */
+/* A target without another alarm in the last second runs something now and then only. After an
+ * alarm it counts as quiet again after 1 / QUIET_PART of the usual time. */
 enum { QUIET_PART = 5 };
 
 /* ---- costs ---- */
@@ -109,6 +109,9 @@ double governor_group_take_cost(struct probe_group *group, const struct probe_co
 /* Charge an open group with its cost until `now`. */
 void governor_group_charge(struct probe_group *group, uint64_t now,
                            const struct probe_counts *counts);
+
+/* Charge all open groups with their cost until now. */
+void governor_group_charge_all(struct governor *governor);
 
 /* Read the target's CPU time. Return false if the target has ended: the last value then stays. */
 bool governor_group_read_target_cpu(struct governor *governor);
