@@ -137,7 +137,7 @@ static __always_inline bool find_frame(__u64 process, __u64 slot, struct wire_ca
 
 static __always_inline bool read_word(__u64 *word, __u64 at)
 {
-    return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
+    return read_user(word, sizeof(*word), at);
 }
 
 /* `top` is that of the heap. JIT code has it in a register, so that the one in the struct is old.

@@ -114,7 +114,7 @@ __noinline int match_step(__u32 function, __u32 number)
                                           : match_binary(slots, term & ~7ULL, header, match, step);
 }
 
-/* Match the arguments of a call of a function. `registers` is the address of X0. */
+/* Match the arguments of a call. `registers` is the address of X0. */
 static __always_inline enum match_result match_call(__u32 function, __u64 registers, __u32 arity)
 {
     const struct wire_match *match = bpf_map_lookup_elem(&matches, &function);

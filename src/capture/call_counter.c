@@ -25,18 +25,24 @@ static int map_of(const struct call_counter *counter, enum call_map map)
                                                : counter->skeleton->maps.processes);
 }
 
+bool call_counter_next_key(int map, bool *is_begun, void *key)
+{
+    bool is_found = !bpf_map_get_next_key(map, *is_begun ? key : NULL, key);
+
+    *is_begun = true;
+    return is_found;
+}
+
 void call_counter_each(const struct call_counter *counter, enum call_map map,
                        call_counter_visit visit, void *context)
 {
     struct wire_call_row *values = xcalloc((size_t)counter->cpus, sizeof(*values));
-    struct wire_call_key key, next;
-    bool is_first = true;
+    struct wire_call_key key;
+    bool is_begun = false;
 
-    while (!bpf_map_get_next_key(map_of(counter, map), is_first ? NULL : &key, &next)) {
+    while (call_counter_next_key(map_of(counter, map), &is_begun, &key)) {
         struct wire_call_row sum = {0};
 
-        is_first = false;
-        key = next;
         if (key.function >= WIRE_CALL_FUNCTIONS ||
             bpf_map_lookup_elem(map_of(counter, map), &key, values))
             continue;
@@ -53,16 +59,13 @@ void call_counter_each_arguments(const struct call_counter *counter,
                                  call_counter_visit_arguments visit, void *context)
 {
     int map = bpf_map__fd(counter->skeleton->maps.argument_rows);
-    struct wire_arguments_key key, next;
+    struct wire_arguments_key key;
     struct wire_arguments_row row;
-    bool is_first = true;
+    bool is_begun = false;
 
-    while (!bpf_map_get_next_key(map, is_first ? NULL : &key, &next)) {
-        is_first = false;
-        key = next;
+    while (call_counter_next_key(map, &is_begun, &key))
         if (!bpf_map_lookup_elem(map, &key, &row))
             visit(context, &key, &row);
-    }
 }
 
 static struct wire_call_counts counts_of(const struct call_counter *counter, uint32_t function)

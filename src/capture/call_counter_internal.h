@@ -41,6 +41,10 @@ int call_counter_set(struct call_counter *counter, uint64_t address, int program
 /* Make counter->slow. Return 0, or -1 with error. */
 int call_counter_list_slow(struct call_counter *counter, struct error *error);
 
+/* Replace *key by the next key of a map; by the first one if *is_begun is false, which becomes
+ * true. False after the last key. */
+bool call_counter_next_key(int map, bool *is_begun, void *key);
+
 /* Try breakpoints on functions of this program, measure what a hit costs with these options, and
  * check that each is counted; with `times`, that each return is matched, too. Return 0, or -1 with
  * error: ERROR_UNSUPPORTED if they don't work here. */

@@ -57,17 +57,13 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
                             void *context)
 {
     int map = bpf_map__fd(counter->skeleton->maps.times);
-    struct wire_time_key key, next;
+    struct wire_time_key key;
     struct wire_time_row row;
-    bool is_first = true;
+    bool is_begun = false;
 
-    while (!bpf_map_get_next_key(map, is_first ? NULL : &key, &next)) {
-
-        is_first = false;
-        key = next;
+    while (call_counter_next_key(map, &is_begun, &key))
         if (!bpf_map_lookup_elem(map, &key, &row))
             visit(context, &key, &row);
-    }
 }
 
 /* ---- slow calls ---- */
