@@ -25,6 +25,8 @@ enum {
 
 static const char HOST[] = "/"; /* the root directory of the host */
 
+#define BY_BUILD_ID "/usr/lib/debug/.build-id"
+
 struct wanted {
     struct parser *parser;
     struct build_id id;
@@ -174,14 +176,16 @@ static int open_wanted(const struct wanted *wanted, const char *root, char *path
     return fd;
 }
 
-static int open_by_build_id(const struct wanted *wanted, const char *root)
+/* `directory` is in `place`, which is "" or a directory of the root. */
+static int open_by_build_id(const struct wanted *wanted, const char *root, const char *place,
+                            const char *directory)
 {
     const struct build_id_text id = build_id_text(&wanted->id);
 
     if (wanted->id.size < 2)
         return -1;
     return open_wanted(wanted, root,
-                       xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", id.text, id.text + 2));
+                       xasprintf("%s%s/%.2s/%s.debug", place, directory, id.text, id.text + 2));
 }
 
 static int open_by_link(const struct wanted *wanted, const char *root, const char *path)
@@ -208,15 +212,12 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
  * (debuginfod-find(1), "CACHE"). */
 static int open_in_place(const struct wanted *wanted, const char *place)
 {
-    static const char *const directories[] = {"", "/.build-id", "/usr/lib/debug/.build-id"};
+    static const char *const directories[] = {"", "/.build-id", BY_BUILD_ID};
     const struct build_id_text id = build_id_text(&wanted->id);
     int fd = open_wanted(wanted, HOST, xstrdup(place));
 
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && fd < 0; i++)
-        if (wanted->id.size >= 2)
-            fd = open_wanted(
-                wanted, HOST,
-                xasprintf("%s%s/%.2s/%s.debug", place, directories[i], id.text, id.text + 2));
+        fd = open_by_build_id(wanted, HOST, place, directories[i]);
     if (fd < 0 && wanted->id.size)
         fd = open_wanted(wanted, HOST, xasprintf("%s/%s/debuginfo", place, id.text));
     if (fd < 0 && wanted->link)
@@ -241,11 +242,11 @@ static int open_anywhere(const struct elf_file *file, const struct wanted *wante
     for (size_t i = 0; i < named.count && fd < 0; i++)
         fd = open_in_place(wanted, named.paths[i]);
     if (fd < 0)
-        fd = open_by_build_id(wanted, file->root);
+        fd = open_by_build_id(wanted, file->root, "", BY_BUILD_ID);
     if (fd < 0)
         fd = open_by_link(wanted, file->root, file->path);
     if (fd < 0)
-        fd = open_by_build_id(wanted, HOST);
+        fd = open_by_build_id(wanted, HOST, "", BY_BUILD_ID);
     return fd >= 0 ? fd : open_by_link(wanted, HOST, file->path);
 }
 
@@ -363,7 +364,7 @@ void debug_file_advice(const struct elf_file *file, char *text, size_t size)
         snprintf(text, size, "%s%s, or run a VM that is not stripped",
                  package ? "install " : "install its debug symbols", package ? package : "");
     else
-        snprintf(text, size, "%s%s%s/usr/lib/debug/.build-id/%.2s/%s.debug",
-                 package ? "install " : "", package ? package : "",
-                 package ? ", which has " : "install its debug symbols as ", id.text, id.text + 2);
+        snprintf(text, size, "%s%s%s" BY_BUILD_ID "/%.2s/%s.debug", package ? "install " : "",
+                 package ? package : "", package ? ", which has " : "install its debug symbols as ",
+                 id.text, id.text + 2);
 }
