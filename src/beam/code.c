@@ -101,12 +101,12 @@ bool code_contains(const struct code *code, uint64_t address)
 static void describe(const struct code_module *module, const struct gdb_jit_range *range,
                      uint32_t offset, struct code_place *place)
 {
-    const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols, range, offset);
-    const struct range_kind *kind = &module->kinds[range - module->symbols.ranges];
+    const struct gdb_jit_line *line = gdb_jit_line_at(&module->symbols->table, range, offset);
+    const struct range_kind *kind = &module->symbols->kinds[range - module->symbols->table.ranges];
     /* A function's header and its first instructions have no line; they are in its file. */
     const struct gdb_jit_range *function = kind->is_function_header ? range + 1 : range;
     const struct gdb_jit_line *in_file =
-        line ? line : gdb_jit_line_at(&module->symbols, function, function->end);
+        line ? line : gdb_jit_line_at(&module->symbols->table, function, function->end);
 
     *place = (struct code_place){
         .kind = kind->kind,
@@ -115,8 +115,8 @@ static void describe(const struct code_module *module, const struct gdb_jit_rang
         .start = module->start + range->start,
         .end = module->start + range->end,
         .module = module->start,
-        .symbol = module->symbols.strings + range->symbol,
-        .file = in_file ? module->symbols.strings + in_file->file : "",
+        .symbol = module->symbols->table.strings + range->symbol,
+        .file = in_file ? module->symbols->table.strings + in_file->file : "",
         .line = line ? line->line : 0,
     };
 }
@@ -130,10 +130,10 @@ bool code_find(struct code *code, uint64_t address, struct code_place *place)
     if (!module)
         return false;
     code_refresh_parse(code, module);
-    if (!module->parsed)
+    if (!module->symbols)
         return false;
     offset = (uint32_t)(address - module->start);
-    range = gdb_jit_range_at(&module->symbols, offset);
+    range = gdb_jit_range_at(&module->symbols->table, offset);
     if (!range)
         return false;
     describe(module, range, offset, place);
@@ -162,8 +162,8 @@ void code_each(struct code *code, const char *module, code_visit visit, void *co
 
     while ((version = older_version(code, module, age))) {
         code_refresh_parse(code, version);
-        for (uint32_t r = 0; version->parsed && r < version->symbols.range_count; r++) {
-            const struct gdb_jit_range *range = &version->symbols.ranges[r];
+        for (uint32_t r = 0; version->symbols && r < version->symbols->table.range_count; r++) {
+            const struct gdb_jit_range *range = &version->symbols->table.ranges[r];
             struct code_place place;
 
             describe(version, range, range->start, &place);

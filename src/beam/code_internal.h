@@ -18,8 +18,7 @@
 #include <stdint.h>
 
 #include "beam/code.h"
-#include "beam/code_kind.h"
-#include "beam/gdb_jit.h"
+#include "beam/module_symbols.h"
 #include "util/address_map.h"
 
 enum { ENTRIES_MAX = 1 << 18 }; /* of the list; a longer list is taken for a loop */
@@ -29,9 +28,8 @@ struct code_module {
     uint64_t symfile, symfile_size;
     uint64_t age; /* number of modules added before this one */
     char *name;
-    bool parsed, unreadable;
-    struct gdb_jit_module symbols;
-    struct range_kind *kinds; /* of each range of `symbols` */
+    bool unreadable;
+    const struct module_symbols *symbols; /* NULL: not parsed */
     struct code_module *next_retired;
     uint64_t retired_ns; /* CLOCK_MONOTONIC */
 };
@@ -62,6 +60,6 @@ struct code_module *code_refresh_live_at(const struct code *code, uint64_t addre
 /* The newest module that has code at the address, live or retired. NULL if there is none. */
 struct code_module *code_refresh_module_at(const struct code *code, uint64_t address);
 
-/* Parse the symbols of a module, if that was not done. module->parsed stays false if they can't be
- * read. */
+/* Parse the symbols of a module, if that was not done. module->symbols stays NULL if they
+ * can't be read. */
 void code_refresh_parse(struct code *code, struct code_module *module);

@@ -29,17 +29,17 @@ static const uint64_t RETIRED_NS = 10000000000, LONG_REFRESH_NS = 50000000;
 
 static size_t parsed_bytes(const struct code_module *module)
 {
-    return module->parsed
-               ? module->symbols.bytes + module->symbols.range_count * sizeof(*module->kinds)
-               : 0;
+    const struct module_symbols *symbols = module->symbols;
+
+    return symbols ? symbols->table.bytes + symbols->table.range_count * sizeof(*symbols->kinds)
+                   : 0;
 }
 
 void code_refresh_module_free(struct code_module *module)
 {
     if (!module)
         return;
-    gdb_jit_free_module(&module->symbols);
-    free(module->kinds);
+    module_symbols_release(module->symbols);
     free(module->name);
     free(module);
 }
@@ -114,9 +114,10 @@ static void insert(struct code *code, struct code_module *module)
 void code_refresh_parse(struct code *code, struct code_module *module)
 {
     uint8_t *bytes;
+    struct gdb_jit_module table;
     struct error ignored;
 
-    if (module->parsed || module->unreadable)
+    if (module->symbols || module->unreadable)
         return;
     if (code->parsed_bytes > memory_limit() / PARSED_SHARE) {
         log_detail("code", "module %s has no names: those of others have taken the room",
@@ -126,13 +127,10 @@ void code_refresh_parse(struct code *code, struct code_module *module)
     }
     bytes = xmalloc(module->symfile_size);
     if (memory_read(code->vm->memory, module->symfile, bytes, module->symfile_size) &&
-        gdb_jit_parse_module(bytes, module->symfile_size, code->old_format, &module->symbols,
-                             &ignored) == 0)
-        module->parsed = true;
+        gdb_jit_parse_module(bytes, module->symfile_size, code->old_format, &table, &ignored) == 0)
+        module->symbols = module_symbols_share(module->name, &table);
     else
         module->unreadable = true;
-    if (module->parsed)
-        module->kinds = code_kind_of_ranges(module->name, &module->symbols);
     code->parsed_bytes += parsed_bytes(module);
     free(bytes);
 }
