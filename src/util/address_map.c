@@ -13,27 +13,35 @@ struct map_slot {
 };
 
 struct address_map {
-    struct map_slot *slots;
+    struct map_slot *slots; /* of a map that never had an entry: `none` */
     size_t mask, used, limit;
 };
 
 enum { FIRST_SLOTS = 256 };
 
+/* Many maps stay empty: they share these slots. */
+static struct map_slot none[1];
+
 struct address_map *address_map_new(size_t limit)
 {
     struct address_map *map = xcalloc(1, sizeof(*map));
 
-    map->slots = xcalloc(FIRST_SLOTS, sizeof(*map->slots));
-    map->mask = FIRST_SLOTS - 1;
+    map->slots = none;
     map->limit = limit;
     return map;
+}
+
+static void free_slots(const struct address_map *map)
+{
+    if (map->slots != none)
+        free(map->slots);
 }
 
 void address_map_free(struct address_map *map)
 {
     if (!map)
         return;
-    free(map->slots);
+    free_slots(map);
     free(map);
 }
 
@@ -60,12 +68,12 @@ static void grow(struct address_map *map)
 {
     struct address_map bigger = *map;
 
-    bigger.mask = map->mask * 2 + 1;
+    bigger.mask = map->slots == none ? FIRST_SLOTS - 1 : map->mask * 2 + 1;
     bigger.slots = xcalloc(bigger.mask + 1, sizeof(*bigger.slots));
     for (size_t i = 0; i <= map->mask; i++)
         if (map->slots[i].address)
             *slot_of(&bigger, map->slots[i].address) = map->slots[i];
-    free(map->slots);
+    free_slots(map);
     *map = bigger;
 }
 
@@ -77,7 +85,7 @@ void address_map_put(struct address_map *map, uint64_t address, uint64_t value)
         return;
     if (map->used >= map->limit)
         address_map_clear(map);
-    else if (map->used * 2 > map->mask)
+    else if (map->used * 2 >= map->mask)
         grow(map);
     slot = slot_of(map, address);
     map->used += !slot->address;
