@@ -33,6 +33,9 @@ enum {
 
 static const uint64_t SECOND = 1000000000;
 
+/* What a killed agent loses at most. Each flush writes counts of each thread and event again. */
+static const uint64_t FLUSH_NS = 5000000000;
+
 struct agent {
     const struct agent_options *options;
     struct rotation_reports reports; /* as in the options, but with the agent's `progress` */
@@ -65,10 +68,11 @@ static int set_session(struct session_options *session, const struct agent_confi
         .cpu = most.cpu,
         .wall = most.wall_frequency > 0,
         .wall_frequency = most.wall_frequency,
+        .joins_sweeps = true,
         .budget = config->record.budget / 100,
         .host_budget = config->record.host_budget / 100,
         .long_us = LONG_SLICE_US,
-        .flush_ns = SECOND,
+        .flush_ns = FLUSH_NS,
         .node_numbers = config->http.listen && *config->http.listen,
         .warn = warn,
     };

@@ -31,59 +31,75 @@ struct swept_slot {
     const uint8_t *bytes; /* NULL: not read */
 };
 
+struct sweep_room {
+    struct swept_slot entries[BATCH]; /* in the order of the table */
+    struct swept_slot *by_address[BATCH];
+    struct memory_span spans[BATCH * STACK_SPANS + CODE_SPANS];
+    struct swept_process swept[BATCH]; /* the processes to visit */
+    bool is_torn[BATCH];
+    size_t size;      /* of a struct, the largest of all VMs */
+    uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
+    uint8_t *again;   /* BATCH structs, read after the stacks */
+    uint8_t *stacks;  /* BATCH times STACK_ROOM */
+};
+
 struct process_sweep {
     struct vm *vm;
     struct pid_encoding encoding;
     struct live_slots *live;
-    size_t size;                      /* of a struct */
-    struct swept_slot entries[BATCH]; /* in the order of the table */
-    struct swept_slot *by_address[BATCH];
-    size_t count;
-    struct memory_span spans[BATCH * STACK_SPANS + CODE_SPANS];
-    uint64_t code_generation;          /* after the stacks were read */
-    struct swept_process swept[BATCH]; /* the processes to visit */
-    bool is_torn[BATCH];
-    /* Buffers; NULL: not needed since process_sweep_rest(). */
-    uint8_t *structs; /* 2 * BATCH structs: a gap between neighbours is smaller than one */
-    uint8_t *again;   /* BATCH structs, read after the stacks */
-    uint8_t *stacks;  /* BATCH times STACK_ROOM */
+    size_t size; /* of a struct */
+    struct sweep_room *room;
     /* of the current run */
+    size_t count;             /* entries of the room */
+    uint64_t code_generation; /* after the stacks were read */
     const struct sweep_request *request;
     struct sweep_counts *counts;
     uint64_t chance; /* state of a xorshift generator (Marsaglia, 2003) */
     uint64_t bound;  /* random numbers up to it choose a process */
 };
 
-struct process_sweep *process_sweep_new(struct vm *vm, struct error *error)
+struct sweep_room *sweep_room_new(void)
+{
+    struct sweep_room *room = xcalloc(1, sizeof(*room));
+
+    room->stacks = xmalloc((size_t)BATCH * STACK_ROOM);
+    return room;
+}
+
+void sweep_room_free(struct sweep_room *room)
+{
+    if (!room)
+        return;
+    free(room->structs);
+    free(room->again);
+    free(room->stacks);
+    free(room);
+}
+
+static void make_room(struct sweep_room *room, size_t size)
+{
+    if (size <= room->size)
+        return;
+    room->size = size;
+    room->structs = xrealloc(room->structs, 2 * size * BATCH);
+    room->again = xrealloc(room->again, size * BATCH);
+}
+
+struct process_sweep *process_sweep_new(struct vm *vm, struct sweep_room *room, struct error *error)
 {
     struct process_sweep *sweep = xcalloc(1, sizeof(*sweep));
 
     sweep->vm = vm;
     sweep->chance = random_word() | 1; /* 0 stays 0 */
     sweep->size = (size_t)vm->layout.sizeof_process;
+    sweep->room = room;
     if (pid_encoding_read(vm, &sweep->encoding, error)) {
         free(sweep);
         return NULL;
     }
+    make_room(room, sweep->size);
     sweep->live = live_slots_new(vm, &sweep->encoding);
     return sweep;
-}
-
-static void make_room(struct process_sweep *sweep)
-{
-    if (sweep->structs)
-        return;
-    sweep->structs = xmalloc(2 * sweep->size * BATCH);
-    sweep->again = xmalloc(sweep->size * BATCH);
-    sweep->stacks = xmalloc((size_t)BATCH * STACK_ROOM);
-}
-
-void process_sweep_rest(struct process_sweep *sweep)
-{
-    free(sweep->structs);
-    free(sweep->again);
-    free(sweep->stacks);
-    sweep->structs = sweep->again = sweep->stacks = NULL;
 }
 
 void process_sweep_free(struct process_sweep *sweep)
@@ -91,7 +107,6 @@ void process_sweep_free(struct process_sweep *sweep)
     if (!sweep)
         return;
     live_slots_free(sweep->live);
-    process_sweep_rest(sweep);
     free(sweep);
 }
 
@@ -128,15 +143,16 @@ static int compare_addresses(const void *a, const void *b)
 static void sort_by_address(struct process_sweep *sweep)
 {
     for (size_t i = 0; i < sweep->count; i++)
-        sweep->by_address[i] = &sweep->entries[i];
-    qsort(sweep->by_address, sweep->count, sizeof(*sweep->by_address), compare_addresses);
+        sweep->room->by_address[i] = &sweep->room->entries[i];
+    qsort(sweep->room->by_address, sweep->count, sizeof(*sweep->room->by_address),
+          compare_addresses);
 }
 
 /* Make one span of the entries that are neighbours in memory. Returns their number. */
 static size_t span_neighbours(const struct process_sweep *sweep, size_t first,
                               struct memory_span *span)
 {
-    struct swept_slot *const *entries = sweep->by_address;
+    struct swept_slot *const *entries = sweep->room->by_address;
     size_t last = first;
 
     while (last + 1 < sweep->count &&
@@ -166,24 +182,24 @@ static bool is_of_index(const struct process_sweep *sweep, const uint8_t *bytes,
 
 static void read_structs(struct process_sweep *sweep)
 {
-    uint8_t *buffer = sweep->structs;
+    uint8_t *buffer = sweep->room->structs;
     size_t spans = 0, counts[BATCH];
 
     sort_by_address(sweep);
     for (size_t at = 0; at < sweep->count; at += counts[spans++]) {
-        counts[spans] = span_neighbours(sweep, at, &sweep->spans[spans]);
-        sweep->spans[spans].buffer = buffer;
-        buffer += sweep->spans[spans].size;
+        counts[spans] = span_neighbours(sweep, at, &sweep->room->spans[spans]);
+        sweep->room->spans[spans].buffer = buffer;
+        buffer += sweep->room->spans[spans].size;
     }
-    memory_read_spans(sweep->vm->memory, sweep->spans, spans);
+    memory_read_spans(sweep->vm->memory, sweep->room->spans, spans);
     for (size_t span = 0, at = 0; span < spans; at += counts[span++]) {
-        const struct memory_span *read = &sweep->spans[span];
+        const struct memory_span *read = &sweep->room->spans[span];
 
         if (!read->is_read)
-            read_singly(sweep, sweep->by_address + at, counts[span], read->buffer);
+            read_singly(sweep, sweep->room->by_address + at, counts[span], read->buffer);
         for (size_t i = at; read->is_read && i < at + counts[span]; i++)
-            sweep->by_address[i]->bytes =
-                (uint8_t *)read->buffer + (sweep->by_address[i]->address - read->address);
+            sweep->room->by_address[i]->bytes =
+                (uint8_t *)read->buffer + (sweep->room->by_address[i]->address - read->address);
     }
 }
 
@@ -247,8 +263,8 @@ static bool take_stack(const struct process_sweep *sweep, const struct memory_sp
 bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *process, uint64_t top)
 {
     struct memory_span spans[STACK_SPANS + CODE_SPANS];
-    size_t count =
-        span_stack(sweep, process, top, sweep->stacks, sweep->again + sweep->size, spans);
+    size_t count = span_stack(sweep, process, top, sweep->room->stacks,
+                              sweep->room->again + sweep->size, spans);
 
     read_stacks(sweep, spans, count);
     return take_stack(sweep, spans, count, process);
@@ -257,10 +273,8 @@ bool process_sweep_stack(struct process_sweep *sweep, struct swept_process *proc
 enum swept process_sweep_again(struct process_sweep *sweep, uint64_t address, uint64_t id,
                                struct swept_process *process)
 {
-    uint8_t *bytes;
+    uint8_t *bytes = sweep->room->again;
 
-    make_room(sweep);
-    bytes = sweep->again;
     *process = (struct swept_process){.address = address, .bytes = bytes};
     for (int i = 0; i < TRIES; i++) {
         if (!memory_read(sweep->vm->memory, address, bytes, sweep->size) ||
@@ -304,21 +318,22 @@ static void visit_with_stacks(struct process_sweep *sweep, size_t count)
 
     for (size_t i = 0; i < count; spans += counts[i++])
         counts[i] =
-            sweep->swept[i].is_running || sweep->swept[i].is_known
+            sweep->room->swept[i].is_running || sweep->room->swept[i].is_known
                 ? 0
-                : span_stack(sweep, &sweep->swept[i], process_stop(sweep, sweep->swept[i].bytes),
-                             sweep->stacks + i * STACK_ROOM, sweep->again + i * sweep->size,
-                             sweep->spans + spans);
-    read_stacks(sweep, sweep->spans, spans);
+                : span_stack(sweep, &sweep->room->swept[i],
+                             process_stop(sweep, sweep->room->swept[i].bytes),
+                             sweep->room->stacks + i * STACK_ROOM,
+                             sweep->room->again + i * sweep->size, sweep->room->spans + spans);
+    read_stacks(sweep, sweep->room->spans, spans);
     for (size_t i = 0; i < count; at += counts[i++]) {
-        sweep->is_torn[i] =
-            counts[i] && !take_stack(sweep, sweep->spans + at, counts[i], &sweep->swept[i]);
-        if (!sweep->is_torn[i])
-            visit_process(sweep, &sweep->swept[i]);
+        sweep->room->is_torn[i] = counts[i] && !take_stack(sweep, sweep->room->spans + at,
+                                                           counts[i], &sweep->room->swept[i]);
+        if (!sweep->room->is_torn[i])
+            visit_process(sweep, &sweep->room->swept[i]);
     }
     for (size_t i = 0; i < count; i++)
-        if (sweep->is_torn[i])
-            visit_again(sweep, &sweep->swept[i]);
+        if (sweep->room->is_torn[i])
+            visit_again(sweep, &sweep->room->swept[i]);
 }
 
 /* ---- the run ---- */
@@ -338,24 +353,24 @@ static void visit_batch(struct process_sweep *sweep)
 
     read_structs(sweep);
     for (size_t i = 0; i < sweep->count; i++) {
-        const struct swept_slot *entry = &sweep->entries[i];
+        const struct swept_slot *entry = &sweep->room->entries[i];
 
         if (!entry->bytes || !is_of_index(sweep, entry->bytes, entry->index)) {
             sweep->counts->gone++;
             continue;
         }
-        sweep->swept[wanted++] = (struct swept_process){
+        sweep->room->swept[wanted++] = (struct swept_process){
             .index = entry->index,
             .address = entry->address,
             .bytes = entry->bytes,
             .is_running = is_running(sweep, entry->bytes),
         };
-        set_known(sweep, &sweep->swept[wanted - 1]);
+        set_known(sweep, &sweep->room->swept[wanted - 1]);
     }
     if (request->with_stacks)
         visit_with_stacks(sweep, wanted);
     for (size_t i = 0; i < wanted && !request->with_stacks; i++)
-        visit_process(sweep, &sweep->swept[i]);
+        visit_process(sweep, &sweep->room->swept[i]);
     sweep->count = 0;
 }
 
@@ -383,7 +398,7 @@ static bool add_entry(void *context, uint64_t index, uint64_t address)
 
     if (by_chance(sweep) > sweep->bound)
         return true;
-    sweep->entries[sweep->count++] = (struct swept_slot){index, address, NULL};
+    sweep->room->entries[sweep->count++] = (struct swept_slot){index, address, NULL};
     if (sweep->count == BATCH)
         visit_batch(sweep);
     return true;
@@ -396,7 +411,6 @@ int process_sweep_run(struct process_sweep *sweep, const struct sweep_request *r
     bool by_lines = !all && !request->indices && request->share < LINES_SHARE;
     int result;
 
-    make_room(sweep);
     sweep->request = request;
     sweep->counts = counts;
     sweep->count = 0;

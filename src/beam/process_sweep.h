@@ -53,15 +53,18 @@ enum process_status swept_process_status(const struct vm *vm, const struct swept
 /* The data that `process` points to are valid during the call. */
 typedef void (*sweep_visit)(void *context, const struct swept_process *process);
 
+/* The memory of a sweep, some MB. Sweeps over several VMs can share it, if none runs during another
+ * one. What a sweep has read is valid until the next one then. */
+struct sweep_room;
+struct sweep_room *sweep_room_new(void);
+void sweep_room_free(struct sweep_room *room);
+
 struct process_sweep;
 
-/* `vm` is borrowed. NULL with error. */
-struct process_sweep *process_sweep_new(struct vm *vm, struct error *error);
+/* `vm` and `room` are borrowed. NULL with error. */
+struct process_sweep *process_sweep_new(struct vm *vm, struct sweep_room *room,
+                                        struct error *error);
 void process_sweep_free(struct process_sweep *sweep);
-
-/* Give back the memory of the last sweep, up to 5 MB: there may be no other one for long. The data
- * of processes that it has read become invalid. */
-void process_sweep_rest(struct process_sweep *sweep);
 
 struct sweep_request {
     bool with_stacks;

@@ -19,8 +19,8 @@
  * beamflame's, because a target that uses all CPUs lacks that time too. */
 #define STACK_NS (4000.0 + 7000.0)
 
-/* The work of the target so far is read again after this many ns: it can end at any time, and
- * nothing is read of it then. */
+/* While windows stand for the time between them, the work of the target so far is read again after
+ * this many ns: it can end at any time, and nothing is read of it then. */
 static const uint64_t FRESH_NS = 50000000;
 
 /* ---- finding the probe points ---- */
@@ -369,7 +369,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
     return answer;
 }
 
-void event_probes_update(struct event_probes *probes, bool has_rested)
+void event_probes_update(struct event_probes *probes)
 {
     struct governor_window window;
     bool have_ended = false;
@@ -391,7 +391,7 @@ void event_probes_update(struct event_probes *probes, bool has_rested)
         event_spans_add(&event->seen, 0, window.start, window.end);
         have_ended = true;
     }
-    if (have_ended || !has_rested)
+    if (have_ended || !governor_stays_open(probes->governor))
         look_again(probes, have_ended ? 0 : FRESH_NS);
 }
 
@@ -411,7 +411,8 @@ void event_probes_take_spans(struct event_probes *probes, int event, struct even
 void event_probes_end(struct event_probes *probes)
 {
     governor_cut(probes->governor);
-    event_probes_update(probes, false);
+    event_probes_update(probes);
+    look_again(probes, 0);
 }
 
 static void begin_event(struct event_probes *probes, struct probed_event *event)

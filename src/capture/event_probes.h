@@ -71,9 +71,8 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
                                       const struct wire_hit *hit, uint64_t time,
                                       struct event_scale *ret_scale);
 
-/* Take the windows that have been closed into account. `has_rested`: the target has not run since
- * the last call. */
-void event_probes_update(struct event_probes *probes, bool has_rested);
+/* Take the windows that have been closed into account. */
+void event_probes_update(struct event_probes *probes);
 
 /* Move the windows of an event since the last call to the spans of event `id`. */
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,

@@ -124,7 +124,8 @@ static void govern_group(struct probe_group *group, uint64_t *next)
         struct probe_counts counts = governor_group_counts(group);
 
         governor_group_charge(group, now, &counts);
-        if (now - group->first.time >= SECOND && stays_open(group))
+        if (counts.hits != group->first.counts.hits && now - group->first.time >= SECOND &&
+            stays_open(group))
             governor_group_hand_out(group);
     }
     if (!group->open && group->tasks >= TASKS_MAX)
@@ -414,6 +415,17 @@ void governor_cut(struct governor *governor)
             governor_group_hand_out(group);
     }
     pthread_mutex_unlock(&governor->lock);
+}
+
+bool governor_stays_open(struct governor *governor)
+{
+    bool result = true;
+
+    pthread_mutex_lock(&governor->lock);
+    for (unsigned i = 0; i < governor->group_count; i++)
+        result &= budget_is_continuous(governor->budget, i);
+    pthread_mutex_unlock(&governor->lock);
+    return result;
 }
 
 bool governor_window(struct governor *governor, struct governor_window *window)

@@ -113,6 +113,9 @@ struct governor_window {
 /* Take the next closed window. Return false if there is none. */
 bool governor_window(struct governor *governor, struct governor_window *window);
 
+/* True if all groups stay open: their windows stand for no other time. */
+bool governor_stays_open(struct governor *governor);
+
 /* End the windows of groups that stay open, and begin new ones: so that the ended windows can be
  * taken. */
 void governor_cut(struct governor *governor);

@@ -37,6 +37,7 @@ struct dump_taker {
     struct dump *dump;
     struct symbolizer *symbolizer;
     struct kernel_symbols *kernel;
+    struct sweep_room *room;
     struct process_sweep *sweep;
     struct process_top *top;
     struct programs *programs;
@@ -408,7 +409,8 @@ static int take_processes(struct dump_taker *taker, struct error *sampling, stru
     struct sweep_request request = {.with_stacks = true, .visit = visit, .context = taker};
     struct sweep_counts counts = {0};
 
-    taker->sweep = process_sweep_new(taker->vm, error);
+    taker->room = sweep_room_new();
+    taker->sweep = process_sweep_new(taker->vm, taker->room, error);
     if (!taker->sweep || (taker->request->top.count && find_top(taker, &request, error)))
         return -1;
     find_traces(taker);
@@ -464,6 +466,7 @@ int dump_take(struct vm *vm, const struct dump_request *request, struct profile 
     programs_free(taker.programs);
     process_top_free(taker.top);
     process_sweep_free(taker.sweep);
+    sweep_room_free(taker.room);
     symbolizer_free(taker.symbolizer);
     kernel_symbols_free(taker.kernel);
     free(taker.running);

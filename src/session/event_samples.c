@@ -370,11 +370,9 @@ int event_samples_release(struct events *events, struct segment *segment, struct
     int result = 0;
 
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes) {
-            struct target *target = events->targets->of[i];
-
-            event_probes_update(target->probes, target_has_rested_lately(target, READER_WORK));
-            take_spans(events, target, segment);
+        if (events->targets->of[i]->probes && !target_is_at_rest(events->targets->of[i])) {
+            event_probes_update(events->targets->of[i]->probes);
+            take_spans(events, events->targets->of[i], segment);
         }
     for (size_t i = 0; i < events->held_count && !result; i++) {
         struct held_sample *held = &events->held[i];
@@ -475,11 +473,13 @@ int event_samples_put_summaries(struct events *events, struct segment *segment, 
     return 0;
 }
 
-void event_samples_end(struct events *events)
+void event_samples_end(struct events *events, struct segment *segment)
 {
     for (size_t i = 0; i < events->targets->count; i++)
-        if (events->targets->of[i]->probes && !events->targets->of[i]->ended)
+        if (events->targets->of[i]->probes && !events->targets->of[i]->ended) {
             event_probes_end(events->targets->of[i]->probes);
+            take_spans(events, events->targets->of[i], segment);
+        }
 }
 
 void event_samples_begin(struct events *events, struct profile *profile)

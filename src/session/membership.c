@@ -94,6 +94,7 @@ static void account(struct session *session, struct target *target)
         target->cpu_time =
             vm_cpu_time_new(session->cpu_time, target->vm->pid, sampled_share(session, target));
     symbolizer_look(target->symbolizer, false);
+    symbolizer_look_at_threads(target->symbolizer, false);
 }
 
 void membership_account(struct session *session)
@@ -104,10 +105,11 @@ void membership_account(struct session *session)
 
 static int watch(const struct session *session, struct target *target, struct error *error)
 {
+    target->sweep_room = session->sweep_room;
     if (session->options->node_metrics)
         target->node_watch = node_watch_new(target->vm, session->options->node_metrics);
     if (session->options->node_numbers)
-        target->meter = node_meter_new(target->vm, session->options, &target->plan);
+        target->meter = node_meter_new(target, session->options);
     return walls_add(target, session->options, error) ||
                    trigger_watch_add(target, session->options, error)
                ? -1
@@ -173,7 +175,7 @@ static int detach(struct session *session, struct target *target, struct error *
         return -1;
     if (target->cpu_time)
         vm_cpu_time_stop(target->cpu_time);
-    return target->wall ? wall_finish(target->wall, session->segment, error) : 0;
+    return target->wall ? wall_end(target->wall, true, session->segment, error) : 0;
 }
 
 static int leave(struct session *session, struct target *target, struct error *error)
@@ -415,8 +417,7 @@ int membership_step(struct session *session, struct error *error)
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
 
-        if (target->ended ||
-            (target_has_rested(target, READER_MEMBERSHIP) && !target->vm->memory->is_held))
+        if (target->ended || (target_is_at_rest(target) && !target->vm->memory->is_held))
             continue;
         if (!target_is_readable(target) ? leave(session, target, error)
                                         : look_for_name(session, target, error))

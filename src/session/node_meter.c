@@ -37,16 +37,18 @@ struct node_meter {
     struct node_numbers numbers;
 };
 
-struct node_meter *node_meter_new(struct vm *vm, const struct session_options *options,
-                                  const struct target_plan *plan)
+struct node_meter *node_meter_new(const struct target *target,
+                                  const struct session_options *options)
 {
+    const struct target_plan *plan = &target->plan;
+    struct vm *vm = target->vm;
     struct node_meter *meter = xcalloc(1, sizeof(*meter));
     struct node_numbers *numbers = &meter->numbers;
     struct error no_processes;
 
     meter->vm = vm;
     meter->events = event_meter_new(options);
-    meter->sweep = process_sweep_new(vm, &no_processes);
+    meter->sweep = process_sweep_new(vm, target->sweep_room, &no_processes);
     meter->quick = (struct pace){.least = SECOND, .factor = 1000};
     meter->slow = (struct pace){.least = 10 * SECOND, .factor = 330};
     meter->samples_cpu = plan->cpu;

@@ -20,9 +20,9 @@
 
 struct node_meter;
 
-/* Borrows the VM and the options. `plan`: what is recorded of this VM. */
-struct node_meter *node_meter_new(struct vm *vm, const struct session_options *options,
-                                  const struct target_plan *plan);
+/* Borrows the options, and the VM and the sweep room of the target. */
+struct node_meter *node_meter_new(const struct target *target,
+                                  const struct session_options *options);
 void node_meter_free(struct node_meter *meter);
 
 /* Count a CPU sample of the VM, which stands for `ns` before scaling. */

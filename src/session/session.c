@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include "os/process.h"
 #include "profile/events.h"
 #include "session/node_meter.h"
 #include "session/node_watch.h"
@@ -14,8 +12,6 @@
 #include "session/wall.h"
 #include "symbol/snapshot.h"
 #include "util/clock.h"
-#include "util/log.h"
-#include "util/memory_limit.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -36,38 +32,21 @@ void session_free(struct session *session)
     segment_free(session->segment);
     busiest_free(&session->busiest);
     buffer_free(&session->fired);
+    sweep_room_free(session->sweep_room);
     free(session);
 }
 
 /* ---- segments ---- */
-
-void session_look_at_targets(struct session *session)
-{
-    session->segment->threads.count = 0;
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct target *target = session->targets->of[i];
-
-        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
-
-        /* Another process can have its pid. */
-        if (has_rested || (!target->ended && target_runs(target))) {
-            symbolizer_look(target->symbolizer, has_rested);
-            target_look(target, has_rested, session->segment, session->options->warn);
-            if (!has_rested)
-                target_look_for_traces(target, session->programs);
-        }
-        if (target->cpu_time)
-            symbolizer_threads(target->symbolizer, &session->segment->threads);
-    }
-}
 
 /* Begin the next segment, and let everything refer to it instead of the old one. */
 static void follow_segment(struct session *session)
 {
     struct segment *before = session->segment;
 
-    if (session->paused) /* the times of threads in the pause belong to no segment */
+    if (session->paused) { /* the times of threads in the pause belong to no segment */
         session_look_at_targets(session);
+        session_look_at_threads(session);
+    }
     membership_forget(session);
     session->samples += before->totals.samples;
     for (int i = 0; i < LOSS_COUNT; i++)
@@ -182,6 +161,10 @@ static int put_threads(struct session *session, struct error *error)
 
     if (!segment->cpu)
         return 0;
+    segment->threads.count = 0;
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (session->targets->of[i]->cpu_time)
+            symbolizer_threads(session->targets->of[i]->symbolizer, &segment->threads);
     left_out = thread_times_limit(&segment->threads);
     if (left_out) /* the times are those since the start of the segment, and so is the number */
         segment->totals.losses[LOSS_THREAD_TIMES] = left_out;
@@ -247,35 +230,6 @@ static int flush(struct session *session, struct error *error)
     return segment_flush(session->segment, programs_lost(session->programs), error);
 }
 
-/* If this process takes more memory than it may, for whatever reason, keep the tables from growing.
- */
-static void look_at_memory(struct session *session)
-{
-    uint64_t bytes;
-
-    if (!process_own_bytes(getpid(), &bytes) || bytes <= memory_limit() ||
-        profile_is_full(session->segment->profile))
-        return;
-    log_decision("memory", "%llu bytes are in use: the recording takes no new stacks",
-                 (unsigned long long)bytes);
-    profile_fill(session->segment->profile);
-}
-
-/* Warn once of a process whose lock keeps probes from being attached. A look can also find one that
- * has just mapped memory. */
-static void look_at_locks(struct session *session)
-{
-    enum { LOOKS = 3 };
-    pid_t pid = session->options->event_count ? memory_locks_taken(session->memory_locks) : 0;
-
-    session->holder_looks = pid && pid == session->holder ? session->holder_looks + 1 : 1;
-    session->holder = pid;
-    if (pid && session->holder_looks == LOOKS)
-        session->options->warn("while process %d holds the lock of its memory map, probes are not "
-                               "attached to any VM: no process of this host could start meanwhile",
-                               (int)pid);
-}
-
 static int at_times(struct session *session, uint64_t now, struct error *error)
 {
     bool due = now - session->flushed_ns >= session->options->flush_ns;
@@ -283,14 +237,11 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
 
     if (second || due)
         session_look_at_targets(session);
+    if (due)
+        session_look_at_threads(session);
     if (second) {
         session->looked_ns = now;
-        busiest_note(&session->busiest, session->segment->profile);
-        if (session->sampler)
-            sampler_follow_cpus(session->sampler);
-        look_at_memory(session);
-        look_at_locks(session);
-        if (membership_step(session, error))
+        if (session_each_second(session, error))
             return -1;
     }
     if (!due)
@@ -332,21 +283,6 @@ static int check_clock(struct session *session, struct error *error)
                      session->options->frequency, name, cpu);
 }
 
-/* Notice code that was loaded, once a second: this reads memory of each VM. A sample that shows new
- * code makes its VM's code be read at once. */
-static void follow_code(struct session *session, uint64_t now)
-{
-    if (now - session->followed_ns < SECOND)
-        return;
-    session->followed_ns = now;
-    for (size_t i = 0; i < session->targets->count; i++) {
-        struct target *target = session->targets->of[i];
-
-        if (!target->ended && !target_has_rested(target, READER_CODE))
-            symbolizer_refresh(target->symbolizer);
-    }
-}
-
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     timeout_ms =
@@ -364,7 +300,6 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     note_held(session);
     node_watches_step(session->targets, session->segment, false);
     node_meters_step(session->targets, session->segment);
-    follow_code(session, clock_ns(CLOCK_MONOTONIC));
     if (membership_welcome(session, error))
         return -1;
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
@@ -436,19 +371,20 @@ const struct profile *session_profile(const struct session *session)
 /* Process the samples that the kernel still holds, and complete the counts. */
 static int take_rest(struct session *session, struct error *error)
 {
-    event_samples_end(session->events);
+    event_samples_end(session->events, session->segment);
     if (programs_poll(session->programs, 0, take, session, error) < 0)
         return -1;
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
-    if (!session->stopped && !session->paused)
+    if (!session->stopped && !session->paused) {
         session_look_at_targets(session);
+        session_look_at_threads(session);
+    }
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         event_samples_release(session->events, session->segment, error) ||
-        ((session->stopped || session->paused) &&
-         walls_finish(session->targets, session->segment, error)))
+        walls_end(session->targets, session->stopped || session->paused, session->segment, error))
         return -1;
     return put_summaries(session, error);
 }
@@ -478,5 +414,6 @@ void session_stop(struct session *session)
                 vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
     session_look_at_targets(session);
+    session_look_at_threads(session);
     event_samples_stop(session->events);
 }

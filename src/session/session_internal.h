@@ -124,6 +124,7 @@ struct session {
     struct kernel_symbols *kernel;
     struct programs *programs;
     struct memory_locks *memory_locks;
+    struct sweep_room *sweep_room;
     pid_t holder; /* of a lock, in the last look; 0: none */
     unsigned int holder_looks;
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
@@ -131,9 +132,9 @@ struct session {
     struct events *events;
     struct buffer fired; /* text of the trigger that fired last */
     struct segment *segment;
-    uint64_t samples;                                      /* of the segments before */
-    uint64_t losses[LOSS_COUNT];                           /* the same */
-    uint64_t first_ns, looked_ns, flushed_ns, followed_ns; /* the last: the VMs' code */
+    uint64_t samples;            /* of the segments before */
+    uint64_t losses[LOSS_COUNT]; /* the same */
+    uint64_t first_ns, looked_ns, flushed_ns;
     struct presence presence;
     bool paused;      /* no samples are taken until session_resume() */
     bool stopped;     /* no more samples are taken */
@@ -143,8 +144,14 @@ struct session {
     struct busiest busiest;
 };
 
-/* Look at all targets: whether they run, the times of their threads, what they have loaded. */
+/* ---- session_looks.c ---- */
+
+/* Look at all targets: whether they run, and what they have loaded. */
 void session_look_at_targets(struct session *session);
+/* Read the times of their threads. */
+void session_look_at_threads(struct session *session);
+/* Do what is due each second. */
+int session_each_second(struct session *session, struct error *error);
 
 /* ---- membership.c ---- */
 
@@ -250,7 +257,7 @@ int event_samples_put_summaries(struct events *events, struct segment *segment,
                                 struct error *error);
 
 /* End the counts of this segment. */
-void event_samples_end(struct events *events);
+void event_samples_end(struct events *events, struct segment *segment);
 /* Begin the next segment. `profile` must be new, and have the events that the old one had before
  * event_samples_new(), but no others. Samples that are still held move there; the old profile is
  * needed until then. */

@@ -17,6 +17,7 @@ void session_pause(struct session *session)
             event_probes_pause(target->probes);
     }
     session_look_at_targets(session);
+    session_look_at_threads(session);
     session->paused = true;
 }
 

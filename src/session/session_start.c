@@ -100,6 +100,7 @@ struct session *session_start(const struct session_options *options, struct targ
         session->options = options;
         session->targets = targets;
         session->command_line = command_line;
+        session->sweep_room = sweep_room_new();
         /* Searches that a signal cut short would be taken for a VM without these functions. */
         if (start(session, started_ns, error) == 0 && !stop_requested)
             return session;

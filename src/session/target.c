@@ -14,9 +14,9 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* The activity of all targets is read at most so often. Readers whose times fall together share a
+/* The activity of a target is read at most so often. Readers whose times fall together share a
  * reading. */
-static const uint64_t ACTIVITY_NS = 20000000, LATELY_NS = 1000000000;
+static const uint64_t ACTIVITY_NS = 20000000;
 
 struct target *target_new(struct vm *vm, const struct target_rule *rule)
 {
@@ -55,15 +55,15 @@ bool target_is_readable(const struct target *target)
 void target_note_sample(struct target *target)
 {
     target->activity.samples++;
+    target->rested = false;
 }
 
-/* The last reading of the activity may be `age` ns old. */
-static bool has_rested(struct target *target, enum target_reader reader, uint64_t age)
+bool target_has_rested(struct target *target, enum target_reader reader)
 {
     struct target_activity *now = &target->activity, before = target->seen[reader];
     uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
-    if (time - target->activity_ns >= age) {
+    if (time - target->activity_ns >= ACTIVITY_NS) {
         if (!process_cpu_time(target->vm->pid, &now->cpu_ns))
             return false;
         target->activity_ns = time;
@@ -72,14 +72,14 @@ static bool has_rested(struct target *target, enum target_reader reader, uint64_
     return now->cpu_ns == before.cpu_ns && now->samples == before.samples;
 }
 
-bool target_has_rested(struct target *target, enum target_reader reader)
+void target_note_rest(struct target *target)
 {
-    return has_rested(target, reader, ACTIVITY_NS);
+    target->rested = target_has_rested(target, READER_SECOND);
 }
 
-bool target_has_rested_lately(struct target *target, enum target_reader reader)
+bool target_is_at_rest(const struct target *target)
 {
-    return has_rested(target, reader, LATELY_NS);
+    return target->rested && !target->ended;
 }
 
 void target_free(struct target *target)

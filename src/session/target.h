@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "beam/atom.h"
+#include "beam/process_sweep.h"
 #include "beam/vm.h"
 #include "capture/event_probes.h"
 #include "session/segment.h"
@@ -16,9 +17,8 @@
 /* Those that look at a target from time to time. */
 enum target_reader {
     READER_LIFE,
-    READER_MEMBERSHIP,
-    READER_WORK,
-    READER_CODE,
+    READER_THREADS,
+    READER_SECOND,
     READER_WALL,
     READER_METER,
     READER_SLOW_METER,
@@ -37,6 +37,7 @@ struct target {
     uint32_t number;                /* 0, 1, 2...: no two targets of a session have the same */
     bool ended;                     /* the session knows that the VM has ended */
     bool joined;                    /* it has started later than the session */
+    bool rested;                    /* in the last second: target_note_rest() */
     struct {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
@@ -50,7 +51,8 @@ struct target {
     uint64_t activity_ns;            /* CLOCK_MONOTONIC: when it was read */
     struct target_activity seen[READERS];
     struct trace_atoms trace_atoms;
-    bool has_traces; /* all of these were found */
+    bool has_traces;               /* all of these were found */
+    struct sweep_room *sweep_room; /* of the sweeps over all targets; borrowed */
     /* The session makes these. NULL: not made yet, or not needed for what is recorded. */
     struct symbolizer *symbolizer;
     struct vm_cpu_time *cpu_time;        /* session/cpu_time.h */
@@ -79,9 +81,12 @@ void target_note_sample(struct target *target);
  * the next call only. */
 bool target_has_rested(struct target *target, enum target_reader reader);
 
-/* The same for readers that look many times a second: a run without a sample shows up to a second
- * later. */
-bool target_has_rested_lately(struct target *target, enum target_reader reader);
+/* For readers that look each second, or at each step: see if the target has rested for a second.
+ * Call once a second. */
+void target_note_rest(struct target *target);
+/* True if it had, and has given no sample since. A run without a sample shows up to a second later.
+ */
+bool target_is_at_rest(const struct target *target);
 
 /* Free what the session has made: all but the VM and its rule. */
 void target_leave_session(struct target *target);

@@ -67,13 +67,15 @@ static bool is_for(const struct trigger *trigger, struct vm *vm)
     return targets_find_rule(trigger->nodes, 1, vm, node) == 0;
 }
 
-struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t count, struct vm *vm,
-                                        struct symbolizer *symbolizer, struct error *error)
+static struct trigger_watch *trigger_watch_new(const struct target *target,
+                                               const struct trigger *triggers, size_t count,
+                                               struct error *error)
 {
+    struct vm *vm = target->vm;
     struct trigger_watch *watch = xcalloc(1, sizeof(*watch));
 
     watch->vm = vm;
-    watch->symbolizer = symbolizer;
+    watch->symbolizer = target->symbolizer;
     watch->conditions = xcalloc(count, sizeof(*watch->conditions));
     for (size_t i = 0; i < count; i++)
         if (is_for(&triggers[i], vm))
@@ -81,7 +83,8 @@ struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t c
                 (struct watched_condition){.trigger = &triggers[i], .armed = true};
     watch->looked = watch->counted = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(vm->pid, &watch->cpu_ns);
-    if (any_on_processes(watch) && !(watch->sweep = process_sweep_new(vm, error))) {
+    if (any_on_processes(watch) &&
+        !(watch->sweep = process_sweep_new(vm, target->sweep_room, error))) {
         trigger_watch_free(watch);
         return NULL;
     }
@@ -331,8 +334,8 @@ int trigger_watch_add(struct target *target, const struct session_options *optio
 {
     if (!options->trigger_count)
         return 0;
-    target->trigger_watch = trigger_watch_new(options->triggers, options->trigger_count, target->vm,
-                                              target->symbolizer, error);
+    target->trigger_watch =
+        trigger_watch_new(target, options->triggers, options->trigger_count, error);
     return target->trigger_watch ? 0 : -1;
 }
 

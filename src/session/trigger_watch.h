@@ -24,9 +24,6 @@
 
 struct trigger_watch;
 
-/* Borrows all arguments. NULL with error. */
-struct trigger_watch *trigger_watch_new(const struct trigger *triggers, size_t count, struct vm *vm,
-                                        struct symbolizer *symbolizer, struct error *error);
 void trigger_watch_free(struct trigger_watch *watch);
 
 /* Count a CPU sample. */

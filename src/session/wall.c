@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "session/wall.h"
+#include "session/wall_internal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,56 +14,11 @@
 #include "util/number.h"
 
 enum {
-    REPEATS_TO_REST = 5,     /* of a sweep in a row, until its memory is given back */
     SWEEP_MOST = 100,        /* processes of a sweep; if there are more, it visits a random part */
     TOP_SECONDS = 10,        /* default time after which the top is chosen again */
     GROWTH_NS = 1000000000,  /* most time until the top is chosen a second time, by growth */
-    CPU_INTERVALS = 3,       /* a process that continues to run is sampled by then */
-    STACK_NS = 1000000000,   /* time for which a CPU sample gives the stack of its process */
     ORDER_NS = 400000000,    /* samples may be appended late by a little more than this */
     TOGETHER_NS = 100000000, /* sweeps of several VMs in so much time fall together */
-};
-
-/* A process that ran when the sweep visited it. */
-struct pending {
-    struct sample sample;
-    uint64_t address, id; /* of its struct; pid term */
-    uint64_t looked;      /* when its thread was last looked at; at first, the time of the sweep */
-    bool done;
-};
-
-/* The last sweep. Its samples get their weight at its end. */
-struct last_sweep {
-    struct sample *samples; /* of the processes that did not run */
-    size_t count, room;
-    struct sweep_counts counts;
-    struct recording_totals totals;
-    bool is_of_all;  /* that are requested */
-    bool may_repeat; /* while the VM rests, another sweep would find the same */
-    unsigned repeats;
-};
-
-struct wall {
-    struct vm *vm;
-    struct symbolizer *symbolizer;
-    struct wall_options options;
-    struct process_sweep *sweep;
-    struct process_top *top;
-    uint64_t started, swept, next; /* ns: counts, last sweep, next sweep */
-    uint64_t choose_at, others;    /* next choice of the top; processes not in it */
-    struct pending *pending;
-    size_t pending_count, pending_room;
-    struct last_sweep last;
-    struct wall_resting *resting;
-    struct wall_recent recent;
-    /* of the current call */
-    uint64_t now;
-    struct segment *segment;
-    struct error *error;
-    int result;
-    /* of the segment */
-    uint64_t samples, time, tallies[WALL_TALLIES];
-    struct wall_population population;
 };
 
 /* If the top is by growth, read what the first sweep compares with. */
@@ -105,7 +60,7 @@ struct wall *wall_new(struct vm *vm, struct symbolizer *symbolizer,
     wall->symbolizer = symbolizer;
     wall->options = *options;
     wall->resting = wall_resting_new(vm);
-    wall->sweep = process_sweep_new(vm, error);
+    wall->sweep = process_sweep_new(vm, options->room, error);
     if (!wall->sweep || begin_top(wall, error)) {
         wall_free(wall);
         return NULL;
@@ -132,138 +87,24 @@ uint64_t wall_due(const struct wall *wall, uint64_t now)
     return wall->next > now ? wall->next - now : 0;
 }
 
-static void append(struct wall *wall, struct sample *sample)
-{
-    wall->samples++;
-    wall->time += sample->values[WALL_TIME];
-    if (!wall->result)
-        wall->result = segment_append(wall->segment, sample, wall->error);
-}
+/* ---- samples ---- */
 
-/* ---- processes that run ---- */
-
-static void append_late(struct wall *wall, struct sample *sample)
-{
-    wall->segment->totals.erlang_samples++;
-    wall->segment->totals.complete_stacks += !!(sample->flags & SAMPLE_COMPLETE);
-    if (sample->time + ORDER_NS < wall->now)
-        sample->time = wall->now - ORDER_NS;
-    append(wall, sample);
-}
-
-static void set_values(const struct wall *wall, struct sample *sample, uint64_t weight)
+void wall_set_values(const struct wall *wall, struct sample *sample, uint64_t weight,
+                     uint64_t sweeps)
 {
     sample->event = wall->segment->wall;
     sample->values[WALL_TIME] = weight;
-    sample->values[WALL_COUNT] = 1;
+    sample->values[WALL_COUNT] = sweeps;
 }
 
-static void add_running(struct wall *wall, const struct swept_process *swept)
+void wall_append(struct wall *wall, struct sample *sample)
 {
-    struct sample sample = {
-        .time = wall->now,
-        .process =
-            symbolizer_process(wall->symbolizer, swept_process_id(wall->vm, swept), wall->now),
-        .status = (uint8_t)swept_process_status(wall->vm, swept),
-        .flags = SAMPLE_ERLANG,
-    };
-
-    /* The metrics are read by the sweep, as for all other processes. A CPU sample may be later: its
-     * metrics could seem to go back at the next sweep. */
-    process_metrics_read(wall->vm, swept->bytes, NULL, &sample.metrics);
-    wall->pending =
-        xgrow(wall->pending, &wall->pending_room, wall->pending_count, sizeof(*wall->pending));
-    wall->pending[wall->pending_count++] = (struct pending){
-        sample, swept->address, swept_process_id(wall->vm, swept), wall->now, false};
-}
-
-/* Append a sample of a running process, with the stack of a CPU sample of it, before or after the
- * sweep. So each stack gets its share of the time that the process runs. */
-static void append_running(struct wall *wall, struct pending *pending, const struct sample *cpu)
-{
-    struct sample sample = pending->sample;
-
-    sample.stack = cpu->stack;
-    sample.thread = cpu->thread;
-    sample.cpu = cpu->cpu;
-    sample.microstate = cpu->microstate;
-    sample.flags = cpu->flags;
-    sample.trace_span = cpu->trace_span;
-    append_late(wall, &sample);
-    pending->done = true;
-}
-
-static void drop_done(struct wall *wall)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < wall->pending_count; i++)
-        if (!wall->pending[i].done)
-            wall->pending[kept++] = wall->pending[i];
-    wall->pending_count = kept;
-}
-
-static void append_unsampled(struct wall *wall, struct pending *pending)
-{
-    wall->tallies[WALL_UNSAMPLED]++;
-    wall->segment->totals.losses[LOSS_STACK_INCOMPLETE]++;
-    append_late(wall, &pending->sample);
-    pending->done = true;
-}
-
-/* Append a process that has not been on a CPU since the sweep. False if it has. */
-static bool append_waiting(struct wall *wall, struct pending *pending)
-{
-    struct recording_totals counted = {0}; /* not used: append_late() counts it */
-    struct sample sample;
-
-    if (!symbolizer_waiting(wall->symbolizer, wall->sweep, pending->address, pending->id, &sample,
-                            &counted))
-        return false;
-    append_running(wall, pending, &sample);
-    return true;
-}
-
-/* Append the samples of running processes that have waited long enough, or `all`. A process that
- * continued to run has been sampled by now. One that left the CPU may have a sample from before.
- * A process without a sample is looked at again after the same time. */
-static void settle(struct wall *wall, bool all)
-{
-    uint64_t wait = CPU_INTERVALS * wall->options.cpu_interval;
-
-    for (size_t i = 0; i < wall->pending_count; i++) {
-        struct pending *pending = &wall->pending[i];
-        const struct sample *recent = wall_recent_get(&wall->recent, pending->sample.process);
-        uint64_t age = wall->now - pending->sample.time;
-
-        if (!all && age <= STACK_NS && wall->now - pending->looked < wait)
-            continue;
-        pending->looked = wall->now;
-        if (append_waiting(wall, pending))
-            continue;
-        if (recent && recent->time + STACK_NS > pending->sample.time)
-            append_running(wall, pending, recent);
-        else if (all || age > STACK_NS)
-            append_unsampled(wall, pending);
-    }
-    drop_done(wall);
-}
-
-int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segment *segment,
-                    struct error *error)
-{
-    wall->now = sample->time;
-    wall->segment = segment;
-    wall->error = error;
-    wall->result = 0;
-    if (!sample->process)
-        return 0;
-    wall_recent_put(&wall->recent, sample);
-    for (size_t i = 0; i < wall->pending_count; i++)
-        if (wall->pending[i].sample.process == sample->process)
-            append_running(wall, &wall->pending[i], sample);
-    drop_done(wall);
-    return wall->result;
+    if (sample->time + ORDER_NS < wall->now)
+        sample->time = wall->now - ORDER_NS;
+    wall->samples += sample->values[WALL_COUNT];
+    wall->time += sample->values[WALL_TIME];
+    if (!wall->result)
+        wall->result = segment_append(wall->segment, sample, wall->error);
 }
 
 /* ---- sweeps ---- */
@@ -276,7 +117,7 @@ static void visit(void *context, const struct swept_process *swept)
     struct sample *sample;
 
     if (swept->is_running) {
-        add_running(wall, swept);
+        wall_running_add(wall, swept);
         return;
     }
     last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
@@ -341,43 +182,55 @@ static void count_missed(struct wall *wall, uint64_t interval)
     wall->next += missed * interval;
 }
 
-/* Give the samples of a sweep their weight. Samples of running processes are pending, from `first`
- * on. */
-static void weigh(struct wall *wall, size_t first, uint64_t weight)
+/* Append the samples of the last sweep. Those of running processes are pending, from `first` on.
+ * Samples of repeats are exact: the VM has not run since the sweep. */
+static void append_last(struct wall *wall, size_t first, uint64_t weight)
 {
-    for (size_t i = first; i < wall->pending_count; i++)
-        set_values(wall, &wall->pending[i].sample, weight);
-    for (size_t i = 0; i < wall->last.count; i++) {
-        struct sample sample = wall->last.samples[i];
+    const struct last_sweep *last = &wall->last;
 
-        sample.time = wall->now;
-        set_values(wall, &sample, weight);
-        append(wall, &sample);
+    for (size_t i = first; i < wall->pending_count; i++)
+        wall_set_values(wall, &wall->pending[i].sample, weight, 1);
+    for (size_t i = 0; i < last->count; i++) {
+        struct sample sample = last->samples[i];
+
+        sample.time = last->time;
+        if (last->is_repeat)
+            sample.flags |= SAMPLE_EXACT;
+        wall_set_values(wall, &sample, weight, last->unwritten);
+        wall_append(wall, &sample);
     }
 }
 
-/* End a sweep over a part of `processes`, or over all: 0. The samples of a sweep stand for the time
- * since the sweep before. If there are none, the next sweep stands for that time too. */
-static void end_sweep(struct wall *wall, uint64_t processes, size_t first_pending)
+/* Write the last sweep, and its repeats, which have no samples yet. It visited a part of
+ * `processes`, or all: 0. The samples of a sweep stand for the time since the sweep before. If
+ * there are none, the next sweep stands for that time too. */
+static void write_last(struct wall *wall, uint64_t processes, size_t first_pending)
 {
-    const struct sweep_counts *counts = &wall->last.counts;
-    uint64_t time = wall->now - wall->swept, weight = time;
+    struct last_sweep *last = &wall->last;
+    const struct sweep_counts *counts = &last->counts;
+    uint64_t time = last->time - wall->swept, weight = time;
 
-    wall->tallies[WALL_SWEEPS]++;
+    wall->tallies[WALL_SWEEPS] += last->unwritten;
     wall->tallies[WALL_GONE] += counts->gone;
     wall->tallies[WALL_TORN] += counts->torn;
-    event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
-                    clock_ns(CLOCK_MONOTONIC));
     if (processes)
         weight = wall_population_weight(time, counts->processes, processes);
     else
         processes = counts->processes + counts->torn;
-    if (!counts->processes && processes)
-        return;
-    recording_totals_add(&wall->segment->totals, &wall->last.totals);
-    weigh(wall, first_pending, weight);
-    wall_population_add(&wall->population, counts->processes, processes, time);
-    wall->swept = wall->now;
+    if (counts->processes || !processes) {
+        recording_totals_add(&wall->segment->totals, &last->totals);
+        append_last(wall, first_pending, weight);
+        wall_population_add(&wall->population, counts->processes, processes, time);
+        wall->swept = last->time;
+    }
+    last->unwritten = 0;
+}
+
+/* Write the repeats that were left to stand together. */
+static void write_repeats(struct wall *wall)
+{
+    if (wall->last.unwritten)
+        write_last(wall, 0, wall->pending_count);
 }
 
 /* Sweep over the processes. */
@@ -395,7 +248,9 @@ static void sweep(struct wall *wall)
     size_t first_pending = wall->pending_count;
     struct error gone; /* a VM that has ended */
 
-    *last = (struct last_sweep){.samples = last->samples, .room = last->room, .is_of_all = all};
+    write_repeats(wall);
+    *last = (struct last_sweep){
+        .samples = last->samples, .room = last->room, .is_of_all = all, .time = wall->now};
     if (choose_top(wall, &request, &gone) ||
         process_sweep_run(wall->sweep, &request, &last->counts, &gone)) {
         wall->pending_count = first_pending;
@@ -403,14 +258,17 @@ static void sweep(struct wall *wall)
     }
     last->may_repeat = all && !wall->top && !last->counts.torn && !last->counts.gone &&
                        wall->pending_count == first_pending;
-    end_sweep(wall, all ? 0 : processes, first_pending);
+    last->unwritten = 1;
+    write_last(wall, all ? 0 : processes, first_pending);
 }
 
 static void repeat(struct wall *wall)
 {
-    end_sweep(wall, 0, wall->pending_count);
-    if (++wall->last.repeats == REPEATS_TO_REST)
-        process_sweep_rest(wall->sweep);
+    wall->last.time = wall->now;
+    wall->last.is_repeat = true;
+    wall->last.unwritten++;
+    if (!wall->options.joins_repeats)
+        write_repeats(wall);
 }
 
 /* Sweep, or repeat the last sweep, which is cheaper. */
@@ -425,6 +283,8 @@ static void sweep_or_repeat(struct wall *wall, bool has_rested)
         repeat(wall);
     else
         sweep(wall);
+    event_spans_add(&wall->segment->spans, wall->segment->wall, wall->now,
+                    clock_ns(CLOCK_MONOTONIC));
     for (; wall->next <= clock_ns(CLOCK_MONOTONIC); wall->next += interval)
         wall->tallies[WALL_LATE]++;
 }
@@ -436,19 +296,21 @@ int wall_step(struct wall *wall, struct target *target, uint64_t now, struct seg
     wall->segment = segment;
     wall->error = error;
     wall->result = 0;
-    settle(wall, false);
+    wall_running_settle(wall, false);
     if (now >= wall->next)
         sweep_or_repeat(wall, target_has_rested(target, READER_WALL));
     return wall->result;
 }
 
-int wall_finish(struct wall *wall, struct segment *segment, struct error *error)
+int wall_end(struct wall *wall, bool all, struct segment *segment, struct error *error)
 {
     wall->segment = segment;
     wall->error = error;
     wall->result = 0;
     wall->now = clock_ns(CLOCK_MONOTONIC);
-    settle(wall, true);
+    write_repeats(wall);
+    if (all)
+        wall_running_settle(wall, true);
     return wall->result;
 }
 

@@ -24,8 +24,10 @@
 
 struct wall_options {
     uint32_t frequency;    /* sweeps per second */
+    bool joins_repeats;    /* one sample stands for all sweeps that found the same */
     uint64_t cpu_interval; /* ns between CPU samples */
     struct top_option top; /* only these processes */
+    struct sweep_room *room;
 };
 
 struct wall;
@@ -48,8 +50,9 @@ int wall_step(struct wall *wall, struct target *target, uint64_t now, struct seg
 int wall_cpu_sample(struct wall *wall, const struct sample *sample, struct segment *segment,
                     struct error *error);
 
-/* Append the samples that still wait for a CPU sample. */
-int wall_finish(struct wall *wall, struct segment *segment, struct error *error);
+/* Append the samples of the sweeps before the end of a segment; `all`: also those that still wait
+ * for a CPU sample. */
+int wall_end(struct wall *wall, bool all, struct segment *segment, struct error *error);
 
 /* No sweep stands for time before now. A segment must have begun. */
 void wall_resume(struct wall *wall);
@@ -83,8 +86,9 @@ int walls_step(const struct targets *targets, struct segment *segment, struct er
 /* Return `timeout_ms`, or less if a sweep is due before. */
 int walls_limit_timeout(const struct targets *targets, int timeout_ms);
 
-/* Append the samples that still wait. */
-int walls_finish(const struct targets *targets, struct segment *segment, struct error *error);
+/* End the sweeps of a segment; `all`: no sample waits for a CPU sample of the next one. */
+int walls_end(const struct targets *targets, bool all, struct segment *segment,
+              struct error *error);
 
 /* Write the summary, if the wall event is recorded. */
 int walls_put_summary(const struct targets *targets, struct segment *segment, struct error *error);

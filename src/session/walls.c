@@ -23,8 +23,10 @@ int walls_add(struct target *target, const struct session_options *options, stru
 {
     const struct wall_options own = {
         .frequency = target->plan.wall_frequency,
+        .joins_repeats = options->joins_sweeps,
         .cpu_interval = 1000000000 / target->plan.frequency,
         .top = options->top,
+        .room = target->sweep_room,
     };
 
     if (!target->plan.wall_frequency)
@@ -58,12 +60,12 @@ int walls_limit_timeout(const struct targets *targets, int timeout_ms)
     return timeout_ms;
 }
 
-int walls_finish(const struct targets *targets, struct segment *segment, struct error *error)
+int walls_end(const struct targets *targets, bool all, struct segment *segment, struct error *error)
 {
     for (size_t i = 0; i < targets->count; i++) {
         struct wall *wall = sweeps_of(targets->of[i]);
 
-        if (wall && wall_finish(wall, segment, error))
+        if (wall && wall_end(wall, all, segment, error))
             return -1;
     }
     return 0;

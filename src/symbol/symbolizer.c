@@ -211,8 +211,12 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
         symbolizer->drivers_found = now;
         state_functions_find_drivers(symbolizer->state_functions);
     }
-    thread_watch_look(symbolizer->thread_watch, has_rested);
     mappings_rest(symbolizer->vm->mappings, has_rested);
+}
+
+void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested)
+{
+    thread_watch_look(symbolizer->thread_watch, has_rested);
 }
 
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times)

@@ -59,9 +59,13 @@ struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *erro
  * meanwhile. */
 void symbolizer_prepare(struct symbolizer *symbolizer);
 
-/* Notice what changes seldom, and how long each thread has run. Call when sampling begins and ends,
- * and about once a second between. `has_rested`: the VM has not run since the last call. */
+/* Notice what changes seldom. Call about once a second. `has_rested`: the VM has not run since the
+ * last call. */
 void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
+
+/* Read how long each thread has run. Call when sampling begins and ends, and some times between: a
+ * thread counts from the first look that finds it to the last one. `has_rested` as above. */
+void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested);
 
 /* Append how long each thread ran from the first look to the last one. */
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times);

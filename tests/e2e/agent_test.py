@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 from unittest import mock
 
@@ -103,6 +104,29 @@ class Agent(beamflame.Profilers, unittest.TestCase):
 
     def recordings(self):
         return sorted(self.spool.glob("agent-*.bfr"))
+
+    # ---- what recordings have ----
+
+    def test_sweeps_of_a_vm_that_rests_stand_together(self):
+        """While a VM rests, few samples stand for many sweeps: together they have all of the time,
+        and the number of sweeps."""
+        with nodes.Node(27, "request", "clients=0", flags=named("shop")):
+            agent = self.agent(self.configure(record="  wall: 10\n"))
+            self.wait_for(lambda: len(self.recordings()) >= 5)
+            self.end(agent)
+        whole = self.out / "whole.bfr"
+        beamflame.record("report", *self.recordings()[1:4], "-o", whole, "--node", "shop",
+                         "--event", "wall", "--stats", self.out / "s.json")
+        stats = json.loads((self.out / "s.json").read_text())
+        wall = stats["events"]["wall"]
+        times = Counter()
+        for stack, ns in beamflame.folded(whole, "--event", "wall", "--group-by", "pid",
+                                          "--idle").items():
+            times[stack[0]] += ns / 1e6
+        for process, ms in times.items():
+            self.assertAlmostEqual(ms / wall["span_ms"], 1, delta=0.02, msg=process)
+        self.assertAlmostEqual(wall["hits"] / (len(times) * wall["windows"]), 1, delta=0.1)
+        self.assertLess(stats["samples"], wall["hits"] / 3)
 
     # ---- what services get ----
 

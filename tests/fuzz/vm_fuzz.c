@@ -382,13 +382,16 @@ static void examine(struct vm *vm, uint64_t data)
 static void read_parts(struct vm *vm, unsigned int parts)
 {
     struct reading reading = {.vm = vm};
+    struct sweep_room *room;
     struct error error;
 
     if (parts & PART_DUMP)
         read_dump(vm, parts >> 5);
-    reading.sweep = process_sweep_new(vm, &error);
+    room = sweep_room_new();
+    reading.sweep = process_sweep_new(vm, room, &error);
     if (!reading.sweep || pid_encoding_read(vm, &reading.encoding, &error)) {
         process_sweep_free(reading.sweep);
+        sweep_room_free(room);
         return;
     }
     reading.atoms = atoms_new(vm);

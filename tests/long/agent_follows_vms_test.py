@@ -75,12 +75,12 @@ class AgentFollowsVms(unittest.TestCase):
             time.sleep(1)
         seconds = time.monotonic() - began
         agent.end()
-        self.assertEqual(self.failed, [])
         FIGURES.parent.mkdir(exist_ok=True)
         FIGURES.write_text(f"{VMS} VMs in {seconds / 60:.0f} minutes, load {os.getloadavg()[2]:.0f}\n"
                            + agent.text() + agent.said(), encoding="utf-8")
         agent.check(self.pids, seconds)
         kills.check_no_orphans(self, before)
+        self.assertEqual(self.failed, [])
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ struct bench {
     struct vm vm;
     uint64_t slots;
     uint64_t processes[TABLE];
+    struct sweep_room *room;
     struct process_sweep *sweep;
     /* totals of the visits */
     int visits, running, stacks;
@@ -112,13 +113,15 @@ static void open_bench(struct bench *bench, uint64_t count)
     fake_put_u32(bench->target, bench->vm.roots.proc_table + (uint64_t)layout->ptab_max, TABLE);
     for (uint64_t number = 1; number <= count; number++)
         spawn(bench, number, STACK_WORDS);
-    bench->sweep = process_sweep_new(&bench->vm, &error);
+    bench->room = sweep_room_new();
+    bench->sweep = process_sweep_new(&bench->vm, bench->room, &error);
     assert_non_null(bench->sweep);
 }
 
 static void close_bench(struct bench *bench)
 {
     process_sweep_free(bench->sweep);
+    sweep_room_free(bench->room);
     free(bench->target);
 }
 
@@ -168,20 +171,25 @@ static void test_each_process_is_visited_once(void **state)
     close_bench(&bench);
 }
 
-/* A sweep that has given back its memory takes it again, for all processes and for one. */
-static void test_sweeps_continue_after_a_rest(void **state)
+/* Two VMs share the memory of sweeps, and the structs of the second one are larger: the sweeps of
+ * each read all processes. */
+static void test_sweeps_of_several_vms_share_their_memory(void **state)
 {
-    struct bench bench;
-    struct swept_process process;
+    struct bench bench, other;
+    struct process_sweep *larger;
+    struct error error;
 
     (void)state;
     open_bench(&bench, 300);
-    process_sweep_rest(bench.sweep);
-    assert_int_equal(process_sweep_again(bench.sweep, bench.processes[2], id_of(2), &process),
-                     SWEPT_AT_REST);
-    process_sweep_rest(bench.sweep);
+    open_bench(&other, 300);
+    other.vm.layout.sizeof_process *= 2;
+    larger = process_sweep_new(&other.vm, bench.room, &error);
+    assert_non_null(larger);
+    reading = &bench;
     sweep(&bench);
     assert_int_equal(bench.stack_bytes, 300 * STACK_WORDS * 8);
+    process_sweep_free(larger);
+    close_bench(&other);
     close_bench(&bench);
 }
 
@@ -480,7 +488,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_process_is_visited_once),
-        cmocka_unit_test(test_sweeps_continue_after_a_rest),
+        cmocka_unit_test(test_sweeps_of_several_vms_share_their_memory),
         cmocka_unit_test(test_only_requested_processes_are_visited),
         cmocka_unit_test(test_share_of_a_sweep_has_equal_chance_for_all),
         cmocka_unit_test(test_sweeps_choose_other_processes_each_time),

@@ -85,11 +85,11 @@ static void test_sample_shows_a_run(void **state)
 {
     (void)state;
     target_has_rested(&target, READER_WALL);
-    target_has_rested(&target, READER_CODE);
+    target_has_rested(&target, READER_METER);
     target_note_sample(&target);
     assert_false(target_has_rested(&target, READER_WALL));
     assert_true(target_has_rested(&target, READER_WALL));
-    assert_false(target_has_rested(&target, READER_CODE));
+    assert_false(target_has_rested(&target, READER_METER));
 }
 
 static void test_process_that_has_ended_has_not_rested(void **state)
@@ -102,6 +102,30 @@ static void test_process_that_has_ended_has_not_rested(void **state)
     assert_false(target_has_rested(&target, READER_WALL));
 }
 
+/* A target is at rest from the look that finds it so until its next sample, its next run that a
+ * look sees, or its end. */
+static void test_rest_lasts_until_a_sample_or_a_run(void **state)
+{
+    (void)state;
+    target_note_rest(&target);
+    assert_false(target_is_at_rest(&target)); /* nothing to compare with */
+    target_note_rest(&target);
+    assert_true(target_is_at_rest(&target));
+    target_note_sample(&target);
+    assert_false(target_is_at_rest(&target));
+    target_note_rest(&target);
+    assert_false(target_is_at_rest(&target));
+    target_note_rest(&target);
+    assert_true(target_is_at_rest(&target));
+    kill(vm.pid, SIGUSR1);
+    wait_a_little();
+    target_note_rest(&target);
+    assert_false(target_is_at_rest(&target));
+    target_note_rest(&target);
+    target.ended = true;
+    assert_false(target_is_at_rest(&target));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +134,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_sample_shows_a_run, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_process_that_has_ended_has_not_rested, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_rest_lasts_until_a_sample_or_a_run, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
