@@ -8,6 +8,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/verbose.h"
+#include "native/debug_fetch.h"
 #include "os/child.h"
 #include "os/privileges.h"
 #include "os/process.h"
@@ -98,6 +99,10 @@ static int check(void *target, struct error *error)
                          "nothing grows in a core file: use --top N:METRIC, without +");
     if (options->executable && !options->core)
         return error_set(error, ERROR_USAGE, "--exe needs --core");
+    if (debug_fetch_is_wanted())
+        return error_set(error, ERROR_USAGE,
+                         "dump fetches no debug files: fetch them by 'debuginfod-find debuginfo "
+                         "BUILD-ID', and use --symbols ~/.cache/debuginfod_client");
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
+#include "native/debug_fetch.h"
 #include "native/memory.h"
 #include "os/child.h"
 #include "os/control_socket.h"
@@ -58,15 +59,15 @@ static void show_progress(const struct session *session, enum recorder_state sta
                                         [RECORDER_RECORDS] = "",
                                         [RECORDER_PAUSED] = "paused  "};
     struct session_status status = session_status(session);
-    struct buffer busiest = {0};
+    struct buffer rest = {0};
 
     if (status.busiest[0])
-        buffer_format(&busiest, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+        buffer_format(&rest, "  busiest: %s %.0f%%", status.busiest, status.busiest_share * 100);
+    debug_fetch_progress(&rest);
     message_progress("%s%.0f s  %llu samples (%.0f/s)  %llu lost%.*s", words[state], status.seconds,
                      (unsigned long long)status.samples, (double)status.samples / status.seconds,
-                     (unsigned long long)status.lost, (int)busiest.size,
-                     busiest.size ? busiest.data : "");
-    buffer_free(&busiest);
+                     (unsigned long long)status.lost, (int)rest.size, rest.size ? rest.data : "");
+    buffer_free(&rest);
 }
 
 /* Show the line, at most twice a second. */
@@ -253,11 +254,13 @@ static void say_begin(const struct record_options *options, size_t targets,
 static struct session *start(const struct record_options *options, struct targets *targets,
                              const char *command_line, uint64_t started, struct error *error)
 {
-    struct session *session =
-        session_start(&options->session, targets, command_line, started, error);
+    struct session *session;
     struct error unsteered;
     int failed;
 
+    if (debug_fetch_start(error))
+        return NULL;
+    session = session_start(&options->session, targets, command_line, started, error);
     if (!session)
         return NULL;
     /* The filter of a recording refuses new sockets. */
@@ -265,6 +268,13 @@ static struct session *start(const struct record_options *options, struct target
     privileges_record(options->session.event_count > 0, targets->all);
     say_begin(options, targets->count, failed ? &unsteered : NULL);
     return session;
+}
+
+static void end(const struct record_options *options, struct session *session)
+{
+    session_free(session);
+    steering_close(options->recorder.steering);
+    debug_fetch_end(message_warning);
 }
 
 /* The NODE in names of segments: the node, or the host if there are several nodes. */
@@ -300,8 +310,7 @@ static int make_recording(const struct record_options *options, struct targets *
     if (fd >= 0)
         result = recorder_run(session, &options->recorder, &stop_requested, &place, snapshots, fd,
                               ret_fd, error);
-    session_free(session);
-    steering_close(options->recorder.steering);
+    end(options, session);
     if (fd >= 0 && result && *ret_fd < 0 && path) {
         recording_keep_remove_empty(path);
         error_prefix(error, "%s", path);
@@ -359,8 +368,7 @@ static int record_in_segments(const struct record_options *options, struct targe
             : recorder_run_segments(session, &options->recorder, &stop_requested, rotation, &error);
     if (failed)
         failed = message_error(&error);
-    session_free(session);
-    steering_close(options->recorder.steering);
+    end(options, session);
     counts = rotation_finish(rotation);
     written = record_say_segments(&counts);
     return failed ? failed : written;

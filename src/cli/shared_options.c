@@ -8,6 +8,7 @@
 #include "beam/layout.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
+#include "native/debug_fetch.h"
 #include "native/debug_file.h"
 #include "util/memory_limit.h"
 #include "view/selection.h"
@@ -229,14 +230,16 @@ const struct command_option memory_option_list[] = {
 static int add_symbols(void *target, char *path, struct error *error)
 {
     (void)target;
-    return debug_file_add_place(path, error);
+    return debug_fetch_is_server(path) ? debug_fetch_add_servers(path, error)
+                                       : debug_file_add_place(path, error);
 }
 
 const struct command_option symbols_option_list[] = {
-    {"symbols", 0, "PATH",
+    {"symbols", 0, "PATH|URL",
      "Take the names of C functions from this debug file, or from debug files in this directory: "
-     "by "
-     "build id, or by the name that a stripped file has for its debug file. May be repeated.",
+     "by build id, or by the name that a stripped file has for its debug file. Or fetch debug "
+     "files from this server of debuginfod while recording; debuginfod: from those in "
+     "DEBUGINFOD_URLS. May be repeated.",
      add_symbols, NULL},
     {0},
 };

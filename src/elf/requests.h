@@ -18,7 +18,8 @@ enum elf_call {
     ELF_CLOSE,
     /* Read `size` bytes of `file` at the offset `address`. Answer: those that it has. */
     ELF_BYTES,
-    /* Read the symbols of `file`, and the symbols of its debug file if a descriptor is passed.
+    /* Read the symbols of `file`, again if a descriptor is passed: that of its debug file, whose
+     * symbols are read too.
      * Answer: enum native_symbols_source as uint32_t. */
     ELF_SYMBOLS,
     /* The function of `file` that contains `address`. Answer: struct elf_found, then its name,

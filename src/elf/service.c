@@ -177,6 +177,10 @@ static void read_symbols(struct elf_service *service, struct file *file, int deb
 {
     uint32_t source;
 
+    if (debug_fd >= 0) {
+        elf_symbols_free(file->symbols);
+        file->symbols = NULL;
+    }
     if (!file->symbols)
         file->symbols = elf_symbols_new(file->elf, file->fd, debug_fd, &service->room);
     source = elf_symbols_source(file->symbols);

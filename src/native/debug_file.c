@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "native/debug_fetch.h"
 #include "native/elf_file.h"
 #include "native/mappings.h"
 #include "os/patience.h"
@@ -207,19 +208,26 @@ static int open_by_link(const struct wanted *wanted, const char *root, const cha
     return fd;
 }
 
+/* Search in a directory as debuginfod's clients have it (debuginfod-find(1), "CACHE"). */
+static int open_in_cache(const struct wanted *wanted, const char *directory)
+{
+    return wanted->id.size ? open_wanted(wanted, HOST,
+                                         xasprintf("%s/%s/debuginfo", directory,
+                                                   build_id_text(&wanted->id).text))
+                           : -1;
+}
+
 /* Search in a place that the user names. A directory may be that of debug files, the root that
- * packages with debug files were unpacked into, or the cache of debuginfod's clients
- * (debuginfod-find(1), "CACHE"). */
+ * packages with debug files were unpacked into, or the cache of debuginfod's clients. */
 static int open_in_place(const struct wanted *wanted, const char *place)
 {
     static const char *const directories[] = {"", "/.build-id", BY_BUILD_ID};
-    const struct build_id_text id = build_id_text(&wanted->id);
     int fd = open_wanted(wanted, HOST, xstrdup(place));
 
     for (size_t i = 0; i < sizeof(directories) / sizeof(directories[0]) && fd < 0; i++)
         fd = open_by_build_id(wanted, HOST, place, directories[i]);
-    if (fd < 0 && wanted->id.size)
-        fd = open_wanted(wanted, HOST, xasprintf("%s/%s/debuginfo", place, id.text));
+    if (fd < 0)
+        fd = open_in_cache(wanted, place);
     if (fd < 0 && wanted->link)
         fd = open_wanted(wanted, HOST, xasprintf("%s/%s", place, wanted->link));
     return fd;
@@ -247,7 +255,9 @@ static int open_anywhere(const struct elf_file *file, const struct wanted *wante
         fd = open_by_link(wanted, file->root, file->path);
     if (fd < 0)
         fd = open_by_build_id(wanted, HOST, "", BY_BUILD_ID);
-    return fd >= 0 ? fd : open_by_link(wanted, HOST, file->path);
+    if (fd < 0)
+        fd = open_by_link(wanted, HOST, file->path);
+    return fd < 0 && debug_fetch_cache() ? open_in_cache(wanted, debug_fetch_cache()) : fd;
 }
 
 static void say_result(const struct elf_file *file, const struct wanted *wanted, int fd)

@@ -9,9 +9,10 @@
  *      /usr/lib/debug/.build-id/ab/cdef....debug
  *      DIR/LINK  DIR/.debug/LINK  /usr/lib/debug/DIR/LINK
  *
- * DIR is the directory of the ELF file, LINK the name in its .gnu_debuglink. A debug file is
- * accepted if it has the same build id. If the ELF file has no build id, the checksum in
- * .gnu_debuglink must match.
+ * DIR is the directory of the ELF file, LINK the name in its .gnu_debuglink. If debug
+ * files are fetched (native/debug_fetch.h), their cache comes last. A debug file is accepted if it
+ * has the same build id. If the ELF file has no build id, the checksum in .gnu_debuglink must
+ * match.
  */
 #pragma once
 

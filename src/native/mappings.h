@@ -52,6 +52,8 @@ struct elf_file {
     bool is_lost;                      /* the parser can't read it */
     bool has_symbols;                  /* the parser has read its symbols */
     enum native_symbols_source source; /* of these symbols */
+    bool awaits_debug_file;            /* native/debug_fetch.h fetches it */
+    uint32_t fetch_version;            /* debug_fetch_version() at the last look for it */
     struct known_symbols *known;       /* answers about its functions (native/native_symbols.h) */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */

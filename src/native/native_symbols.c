@@ -5,29 +5,56 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "native/debug_fetch.h"
 #include "native/debug_file.h"
 #include "native/elf_file.h"
 #include "util/alloc.h"
 #include "util/log.h"
 
+/* Open the debug file, or let it be fetched. */
+static int open_debug_file(struct elf_file *file)
+{
+    int fd = debug_file_open(file);
+
+    if (fd < 0 && debug_fetch_has(&file->build_id))
+        debug_fetch_reject(&file->build_id);
+    if (fd < 0 && !file->in_memory)
+        file->awaits_debug_file = debug_fetch_want(&file->build_id, file->path);
+    return fd;
+}
+
+/* Return enum native_symbols_source, or NATIVE_SYMBOLS_SOURCES if there is no answer. */
+static uint32_t ask_for_symbols(struct elf_file *file, int debug_fd)
+{
+    uint32_t source = NATIVE_SYMBOLS_SOURCES;
+    struct buffer answer = {0};
+
+    if (elf_file_ask(file, ELF_SYMBOLS, 0, NULL, debug_fd, &answer) &&
+        answer.size == sizeof(source))
+        memcpy(&source, answer.data, sizeof(source));
+    buffer_free(&answer);
+    return source;
+}
+
 /* Let the parser read the symbols, also of the debug file. */
 static bool read_symbols(struct elf_file *file)
 {
-    struct buffer answer = {0};
-    uint32_t source = NATIVE_SYMBOLS_SOURCES;
+    uint32_t source;
     int debug_fd;
 
     if (file->has_symbols && file->epoch == parser_epoch(file->parser))
         return true;
     if (file->is_lost)
         return false;
-    debug_fd = file->opened.has_own_symbols ? -1 : debug_file_open(file);
-    if (elf_file_ask(file, ELF_SYMBOLS, 0, NULL, debug_fd, &answer) &&
-        answer.size == sizeof(source))
-        memcpy(&source, answer.data, sizeof(source));
-    if (debug_fd >= 0)
+    debug_fd = file->opened.has_own_symbols ? -1 : open_debug_file(file);
+    source = ask_for_symbols(file, debug_fd);
+    if (debug_fd >= 0) {
         close(debug_fd);
-    buffer_free(&answer);
+        if (source == NATIVE_SYMBOLS_SOURCES) { /* the debug file may have ended the parser */
+            file->is_lost = false;
+            source = ask_for_symbols(file, -1);
+        }
+    }
     file->has_symbols = source < NATIVE_SYMBOLS_SOURCES;
     if (file->has_symbols) {
         file->source = source;
@@ -157,11 +184,26 @@ static const struct known_symbol *ask_symbol(struct elf_file *file, uint64_t add
     return symbol;
 }
 
+/* If the debug file has arrived since the symbols were read, forget them. */
+static void look_for_debug_file(struct elf_file *file)
+{
+    if (!file->awaits_debug_file || file->fetch_version == debug_fetch_version())
+        return;
+    file->fetch_version = debug_fetch_version();
+    if (!debug_fetch_has(&file->build_id))
+        return;
+    file->awaits_debug_file = file->has_symbols = false;
+    if (file->known)
+        forget_all(file->known);
+}
+
 bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol)
 {
     uint64_t wanted = address - file->bias;
-    const struct known_symbol *known = find_known(file->known, wanted);
+    const struct known_symbol *known;
 
+    look_for_debug_file(file);
+    known = find_known(file->known, wanted);
     if (!known)
         known = ask_symbol(file, wanted);
     if (!known || !known->name[0] || wanted < known->at.start || wanted >= known->at.end)

@@ -201,8 +201,8 @@ static void permit_network_files(struct file_fence *fence)
 void privileges_send(struct file_fence *fence)
 {
     permit_network_files(fence);
-    close_fence(fence, "only the spool, secrets, and what names and certificates of hosts need can "
-                       "be read");
+    close_fence(fence, "only its own files, and what names and certificates of hosts need, can be "
+                       "read");
     if (process_fence_close())
         log_decision("privileges", "other processes can be signalled: %s", strerror(errno));
     keep(0, "send profiles");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/utsname.h>
 
+#include "native/debug_fetch.h"
 #include "profile/events.h"
 #include "session/node_meter.h"
 #include "session/node_watch.h"
@@ -300,6 +301,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     note_held(session);
     node_watches_step(session->targets, session->segment, false);
     node_meters_step(session->targets, session->segment);
+    debug_fetch_step();
     if (membership_welcome(session, error))
         return -1;
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "native/debug_fetch.h"
 #include "native/mappings.h"
 #include "native/memory.h"
 #include "native/native_code.h"
@@ -33,6 +34,7 @@ struct frame_names {
     size_t frame_room, class_room, waiting_room;
     uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
     uint32_t version;                          /* of the functions that classes were made with */
+    uint32_t debug_files;                      /* debug_fetch_version() at the last refresh */
     struct address_map *cached[ADDRESS_KINDS]; /* address and is_return -> packed named_frame */
 };
 
@@ -402,10 +404,13 @@ static void refresh(struct frame_names *names)
         address_map_clear(names->cached[ADDRESS_CODE]);
         address_map_clear(names->cached[ADDRESS_EXPORT]);
     }
-    if (names->version != version)
+    if (names->debug_files != debug_fetch_version())
+        address_map_clear(names->cached[ADDRESS_NATIVE]);
+    else if (names->version != version)
         address_map_change_all(names->cached[ADDRESS_NATIVE], classify_again, names);
     names->epoch = epoch;
     names->version = version;
+    names->debug_files = debug_fetch_version();
 }
 
 static struct named_frame find(struct frame_names *names, const struct unwound_frame *unwound)
