@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "native/debug_fetch.h"
 #include "native/debug_file.h"
+#include "native/native_inlined.h"
 #include "util/memory_limit.h"
 #include "view/selection.h"
 
@@ -234,6 +235,15 @@ static int add_symbols(void *target, char *path, struct error *error)
                                        : debug_file_add_place(path, error);
 }
 
+static int enable_inlined(void *target, char *text, struct error *error)
+{
+    (void)target;
+    (void)text;
+    (void)error;
+    native_inlined_enable();
+    return 0;
+}
+
 const struct command_option symbols_option_list[] = {
     {"symbols", 0, "PATH|URL",
      "Take the names of C functions from this debug file, or from debug files in this directory: "
@@ -241,6 +251,11 @@ const struct command_option symbols_option_list[] = {
      "files from this server of debuginfod while recording; debuginfod: from those in "
      "DEBUGINFOD_URLS. May be repeated.",
      add_symbols, NULL},
+    {"inline", 0, NULL,
+     "Show functions that the compiler inlined as frames, and lines of C code, where there is "
+     "debug "
+     "information (DWARF).",
+     enable_inlined, NULL},
     {0},
 };
 

@@ -178,9 +178,14 @@ void elf_limits_close(Elf *elf, struct elf_room *room, size_t bytes)
     elf_end(elf);
 }
 
+uint64_t elf_limits_debug_bytes(Elf *elf)
+{
+    return sections_bytes(elf, true);
+}
+
 bool elf_limits_fit_debug(Elf *elf)
 {
-    uint64_t bytes = sections_bytes(elf, true);
+    uint64_t bytes = elf_limits_debug_bytes(elf);
 
     if (bytes <= ELF_DEBUG_BYTES_MAX)
         return true;

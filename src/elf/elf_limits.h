@@ -10,6 +10,7 @@
 #include <libelf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum {
     /* A VM's executable takes 2 MB, all of its files together some 5 MB. */
@@ -38,6 +39,9 @@ Elf *elf_limits_open_image(void *image, size_t size, struct elf_room *room, size
 
 /* Close a file that took `bytes` of the room. `elf` can be NULL. */
 void elf_limits_close(Elf *elf, struct elf_room *room, size_t bytes);
+
+/* Return the bytes of the debug information of the open file. */
+uint64_t elf_limits_debug_bytes(Elf *elf);
 
 /* True if libdw may read the debug information of the open file. dwarf_begin_elf() reads all. */
 bool elf_limits_fit_debug(Elf *elf);

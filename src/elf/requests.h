@@ -37,6 +37,13 @@ enum elf_call {
     /* Look up offsets in structs in the DWARF of the file of the passed descriptor. `text` lists
      * their names (elf/struct_offsets.h), each with a NUL. Answer: an int32_t for each. */
     ELF_OFFSETS,
+    /* Keep the debug information of `file`, or of the passed descriptor, for ELF_INLINED. Answer: a
+     * byte if there is any. */
+    ELF_DEBUG_INFORMATION,
+    /* The functions at `address` of `file` that the compiler inlined, youngest first, then the
+     * function that contains them. Answer: a struct elf_inlined for each, followed by its name and
+     * the file of its source. The name of the last is empty. */
+    ELF_INLINED,
     /* Decode the machine code `text`, which is at `address`. Answer: its first instructions, as
      * many as fit (arch/disassembler.h). */
     ELF_INSTRUCTIONS,
@@ -78,6 +85,12 @@ struct elf_opened {
 /* As struct elf_symbol in elf/symbols.h. */
 struct elf_found {
     uint64_t start, end, same_from, same_to; /* addresses in the file */
+};
+
+struct elf_inlined {
+    uint64_t start;                  /* address in the file; 0: unknown */
+    uint32_t line;                   /* that runs, in the source; 0: unknown */
+    uint32_t name_bytes, file_bytes; /* without NULs; the texts follow */
 };
 
 struct elf_probe {

@@ -9,6 +9,7 @@
 
 #include "arch/disassembler.h"
 #include "elf/elf_limits.h"
+#include "elf/inlined.h"
 #include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
@@ -24,12 +25,13 @@ struct file {
     size_t bytes;                /* taken of the room */
     struct elf_symbols *symbols; /* NULL until they are read */
     struct cfi_tables *rules;    /* NULL until first used */
+    struct inlined *inlined;     /* NULL: its debug information was not requested, or has none */
 };
 
 struct elf_service {
     struct file *files[FILES_MAX];
     uint32_t count;
-    struct elf_room room;
+    struct elf_room room, debug_room;  /* the second: of debug information that is kept */
     struct disassembler *disassembler; /* NULL until first used */
 };
 
@@ -40,6 +42,7 @@ struct elf_service *elf_service_new(void)
 
 static void close_file(struct elf_service *service, struct file *file)
 {
+    inlined_free(file->inlined);
     cfi_tables_free(file->rules);
     elf_symbols_free(file->symbols);
     elf_limits_close(file->elf, &service->room, file->bytes);
@@ -201,6 +204,15 @@ static void find_symbol(struct file *file, uint64_t address, struct buffer *answ
         buffer_put(answer, symbol.name, strnlen(symbol.name, ELF_SYMBOL_BYTES_MAX));
 }
 
+static void keep_debug_information(struct elf_service *service, struct file *file, int debug_fd,
+                                   struct buffer *answer)
+{
+    inlined_free(file->inlined);
+    file->inlined = inlined_new(debug_fd >= 0 ? debug_fd : file->fd, &service->debug_room);
+    if (file->inlined)
+        buffer_byte(answer, 1);
+}
+
 static void find_address(const struct file *file, const char *text, size_t size,
                          struct buffer *answer)
 {
@@ -279,6 +291,13 @@ static void answer_about(struct elf_service *service, const struct elf_request *
         break;
     case ELF_PROBES:
         list_probes(file, request->address, answer);
+        break;
+    case ELF_DEBUG_INFORMATION:
+        keep_debug_information(service, file, fd, answer);
+        break;
+    case ELF_INLINED:
+        if (file->inlined)
+            inlined_find(file->inlined, request->address, ELF_ANSWER_MAX, answer);
         break;
     case ELF_OPEN:
     case ELF_BUILD_ID:

@@ -7,15 +7,15 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/dwarf_names.h"
 #include "elf/elf_limits.h"
 #include "util/alloc.h"
 #include "util/effort.h"
 
-enum { TYPES_MAX = 64, PATH_MAX_TEXT = 96, SECTIONS_MAX = 8 };
+enum { TYPES_MAX = 64, PATH_MAX_TEXT = 96 };
 
 /* A struct that is wanted. */
 struct type {
@@ -25,17 +25,10 @@ struct type {
     Dwarf_Die die; /* of the structure or union */
 };
 
-/* The bytes of a section that can have names. */
-struct section {
-    const char *start;
-    size_t size;
-};
-
 struct types {
     struct type all[TYPES_MAX];
     int count, found;
-    struct section sections[SECTIONS_MAX];
-    size_t section_count;
+    struct dwarf_names names;
     struct effort effort; /* a file can lead around in circles */
 };
 
@@ -48,42 +41,9 @@ static bool next_sibling(struct types *types, Dwarf_Die *die)
     return effort_step(&types->effort) && dwarf_siblingof(die, die) == 0;
 }
 
-/* libdw does not look if a name ends within its section (dwarf_formstring(), elfutils 0.188). */
 static const char *name_of(const struct types *types, Dwarf_Die *die)
 {
-    const char *name = dwarf_diename(die);
-
-    for (size_t i = 0; name && i < types->section_count; i++) {
-        const struct section *section = &types->sections[i];
-
-        if (name >= section->start && name < section->start + section->size)
-            return memchr(name, '\0', (size_t)(section->start + section->size - name)) ? name
-                                                                                       : NULL;
-    }
-    return NULL;
-}
-
-/* libdw has the bytes of sections where libelf has them. */
-static void find_sections(Elf *elf, struct types *types)
-{
-    static const char *const names[] = {".debug_info", ".debug_types", ".debug_str",
-                                        ".debug_line_str"};
-    Elf_Scn *section = NULL;
-    GElf_Shdr header;
-    Elf_Data *data;
-    size_t strings;
-
-    if (elf_getshdrstrndx(elf, &strings))
-        return;
-    while ((section = elf_nextscn(elf, section)) && types->section_count < SECTIONS_MAX) {
-        const char *name =
-            gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
-
-        for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
-            if (!strcmp(name, names[i]) && (data = elf_rawdata(section, NULL)) && data->d_buf)
-                types->sections[types->section_count++] =
-                    (struct section){data->d_buf, data->d_size};
-    }
+    return dwarf_names_check(&types->names, dwarf_diename(die));
 }
 
 /* Split a name into the type's name and the path ("" for sizeof). */
@@ -282,7 +242,7 @@ static bool read_dwarf(Elf *elf, Dwarf *dwarf, const char *const *names, size_t 
     bool in_time;
 
     types->effort = effort_of(STEPS_MAX, CPU_MS_MAX);
-    find_sections(elf, types);
+    types->names = dwarf_names_of(elf);
     collect_wanted(types, names, count);
     find_definitions(dwarf, types);
     fill(types, names, count, offsets);

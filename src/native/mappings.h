@@ -54,7 +54,15 @@ struct elf_file {
     enum native_symbols_source source; /* of these symbols */
     bool awaits_debug_file;            /* native/debug_fetch.h fetches it */
     uint32_t fetch_version;            /* debug_fetch_version() at the last look for it */
-    struct known_symbols *known;       /* answers about its functions (native/native_symbols.h) */
+    enum debug_information {
+        DEBUG_INFORMATION_UNKNOWN,
+        DEBUG_INFORMATION_NONE,
+        DEBUG_INFORMATION_KEPT,    /* by the parser */
+        DEBUG_INFORMATION_REFUSED, /* the parser gave no answer: it is not asked again */
+    } debug_information;
+    unsigned int debug_epoch;    /* of the parser that got the request for it */
+    uint32_t debug_version;      /* debug_fetch_version() at that time */
+    struct known_symbols *known; /* answers about its functions (native/native_symbols.h) */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */
     uint8_t *functions;

@@ -30,8 +30,9 @@ struct frame_names {
     const struct kernel_symbols *kernel;
     bool kernel_addresses; /* frames of the kernel have them */
     struct profile *profile;
+    struct inlined_frames *inlined; /* NULL: not wanted */
     struct named_stack stack;
-    size_t frame_room, class_room, waiting_room;
+    size_t frame_room, class_room, waiting_room, inlined_room;
     uint64_t epoch;                            /* of cached[ADDRESS_CODE], cached[ADDRESS_EXPORT] */
     uint32_t version;                          /* of the functions that classes were made with */
     uint32_t debug_files;                      /* debug_fetch_version() at the last refresh */
@@ -44,6 +45,7 @@ struct frame_names *frame_names_new(const struct name_sources *sources, struct p
 
     names->from = *sources;
     names->profile = profile;
+    names->inlined = inlined_frames_new(sources->vm->mappings, profile);
     for (int kind = 0; kind < ADDRESS_KINDS; kind++)
         names->cached[kind] = address_map_new(CACHED_MAX);
     return names;
@@ -65,12 +67,15 @@ void frame_names_free(struct frame_names *names)
     free(names->stack.frames);
     free(names->stack.classes);
     free(names->stack.waiting);
+    free(names->stack.inlined);
+    inlined_frames_free(names->inlined);
     free(names);
 }
 
 void frame_names_move(struct frame_names *names, struct profile *profile)
 {
     names->profile = profile;
+    inlined_frames_move(names->inlined, profile);
     for (int kind = 0; kind < ADDRESS_KINDS; kind++)
         address_map_clear(names->cached[kind]);
 }
@@ -203,6 +208,7 @@ static struct named_frame name_native(struct frame_names *names, uint64_t addres
         return name_without_symbol(names, address);
     frame.address = symbol.address;
     frame.module = module_of_mapping(names, mapping);
+    inlined_frames_set_line(names->inlined, address, &frame);
     return intern(names, &frame, symbol.name);
 }
 
@@ -464,6 +470,7 @@ const struct named_stack *frame_names_find(struct frame_names *names, const stru
     struct named_stack *stack = &names->stack;
 
     refresh(names);
+    inlined_frames_refresh(names->inlined);
     learn(names, unwound);
     stack->frames =
         xgrow(stack->frames, &names->frame_room, unwound->count, sizeof(*stack->frames));
@@ -471,6 +478,8 @@ const struct named_stack *frame_names_find(struct frame_names *names, const stru
         xgrow(stack->classes, &names->class_room, unwound->count, sizeof(*stack->classes));
     stack->waiting =
         xgrow(stack->waiting, &names->waiting_room, unwound->count, sizeof(*stack->waiting));
+    stack->inlined =
+        xgrow(stack->inlined, &names->inlined_room, unwound->count, sizeof(*stack->inlined));
     stack->count = unwound->count;
     stack->erlang = stack->unknown_erlang = stack->unknown_native = 0;
     for (size_t i = unwound->count; i-- > 0;) {
@@ -479,9 +488,11 @@ const struct named_stack *frame_names_find(struct frame_names *names, const stru
         stack->frames[i] = frame.id;
         stack->classes[i] = (uint8_t)frame.class;
         stack->waiting[i] = (uint8_t)frame.waiting;
+        stack->inlined[i] = inlined_frames_chain(names->inlined, &unwound->frames[i], frame.id);
         stack->erlang += frame.erlang;
         stack->unknown_erlang += frame.unresolved && frame.erlang;
         stack->unknown_native += frame.unresolved && !frame.erlang;
     }
+    stack->chains = inlined_frames_chains(names->inlined);
     return stack;
 }

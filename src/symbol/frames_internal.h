@@ -134,6 +134,37 @@ enum frame_class frame_class_of_native(const char *symbol, const char *file,
 enum frame_class frame_class_of_start(const struct state_functions *functions, uint64_t start,
                                       enum frame_class by_name);
 
+/* ---- inlined_frames.c ---- */
+
+/*
+ * Frames of functions that a compiler inlined, and lines of native functions
+ * (native/native_inlined.h). Each address is looked up once.
+ */
+
+struct inlined_frames;
+
+/* NULL unless they are wanted; the functions below accept NULL. Borrows both. */
+struct inlined_frames *inlined_frames_new(struct mappings *mappings, struct profile *profile);
+void inlined_frames_free(struct inlined_frames *inlined);
+
+/* Create frames in this profile from now on. */
+void inlined_frames_move(struct inlined_frames *inlined, struct profile *profile);
+
+/* Forget what debug files that have arrived may change, and make room. Call before each stack. */
+void inlined_frames_refresh(struct inlined_frames *inlined);
+
+/* Set file and line of the frame of a native function that is at `address`. */
+void inlined_frames_set_line(struct inlined_frames *inlined, uint64_t address, struct frame *frame);
+
+/* Return where the chain of the functions that are inlined at an address begins in
+ * inlined_frames_chains(). `frame`: of the function that contains them. */
+size_t inlined_frames_chain(struct inlined_frames *inlined, const struct unwound_frame *unwound,
+                            frame_id frame);
+
+/* Return all chains, each with its oldest frame first and a 0 at its end. Valid until the next call
+ * that finds or refreshes. */
+const frame_id *inlined_frames_chains(const struct inlined_frames *inlined);
+
 /* ---- frame_names.c ---- */
 
 /*
@@ -172,6 +203,8 @@ struct named_stack {
     frame_id *frames;
     uint8_t *classes; /* enum frame_class of each frame */
     uint8_t *waiting; /* enum waiting_class of each frame */
+    size_t *inlined;  /* of each frame: where its chain of inlined functions begins in `chains` */
+    const frame_id *chains; /* inlined_frames_chains() */
     /* Numbers of frames: with Erlang code or a BIF, and without a name. */
     size_t erlang, unknown_erlang, unknown_native;
 };

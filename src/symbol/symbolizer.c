@@ -238,8 +238,11 @@ static stack_id add_stack(struct profile *profile, const struct named_stack *nam
 {
     stack_id stack = 0;
 
-    for (size_t i = named->count; i-- > 0;)
+    for (size_t i = named->count; i-- > 0;) {
         stack = profile_stack(profile, stack, named->frames[i]);
+        for (const frame_id *inlined = named->chains + named->inlined[i]; *inlined; inlined++)
+            stack = profile_stack(profile, stack, *inlined);
+    }
     return stack;
 }
 

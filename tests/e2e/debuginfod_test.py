@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debug files that servers of debuginfod send while a recording runs: `--symbols URL`."""
 import http.server
+import json
 import os
 import re
 import shutil
@@ -70,8 +71,8 @@ class Nif:
         shutil.rmtree(self.cache, ignore_errors=True)
 
     def cached(self):
-        """Return the debug files in the cache, and parts of them."""
-        return [path for path in self.cache.glob("*/*") if path.stat().st_size]
+        """Return the debug files in the cache."""
+        return [path for path in self.cache.glob("*/debuginfo") if path.stat().st_size]
 
     def environment(self, **variables):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
@@ -135,6 +136,31 @@ class RealServer(Nif, unittest.TestCase):
         self.end_server()
         functions, said = self.record("--symbols", "debuginfod", DEBUGINFOD_URLS=self.url)
         self.assertEqual(set(functions), {"spin"})
+
+    def test_inlined_functions_and_lines(self):
+        """With --inline, burn() stands above spin(), into which it was inlined, and each line is
+        one of its function."""
+        source = (nodes.LOADS / "spin_nif.c").read_text("ascii").splitlines()
+        call = 1 + next(i for i, line in enumerate(source) if "return burn(env" in line)
+        burn = 1 + next(i for i, line in enumerate(source) if "ERL_NIF_TERM burn(" in line)
+        self.record("--symbols", self.url)  # now it is in the cache
+        path = self.out / "x.json"
+        done = beamflame.run("-p", self.node.pid, "-d", 3, "-F", 199, "-o", path, "--symbols",
+                             self.url, "--inline", env=self.environment())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        known = {}
+        above = 0
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            known[line["type"], line.get("id")] = line
+            if line["type"] == "stack" and line.get("parent"):
+                frame, caller = (known["frame", of["frame"]]
+                                 for of in (line, known["stack", line["parent"]]))
+                if frame["symbol"] == "burn":
+                    self.assertEqual((caller["symbol"], caller["line"]), ("spin", call))
+                    self.assertTrue(frame["file"].endswith("spin_nif.c"), frame)
+                    self.assertIn(frame["line"], range(burn, burn + 14))
+                    above += 1
+        self.assertGreater(above, 0)
 
 
 class Server:
@@ -224,7 +250,8 @@ class BadServers(Nif, unittest.TestCase):
         for answer in (send(bytes(1 << 20), LARGEST + 1), send_without_end):
             with self.subTest(answer.__name__):
                 self.new_cache()
-                self.assert_reason(self.served(answer, seconds=6), "they have more than 256 MB")
+                self.assertRegex(self.served(answer, seconds=8),
+                                 "warning: no debug files of .*: they have more than 256 MB")
                 self.assertEqual(self.cached(), [])
 
     def test_server_that_ends_the_transfer_early(self):

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "elf/dwarf_names.h"
+
+#include <gelf.h>
+#include <string.h>
+
+struct dwarf_names dwarf_names_of(Elf *elf)
+{
+    static const char *const sections[] = {".debug_info", ".debug_types", ".debug_str",
+                                           ".debug_line_str"};
+    struct dwarf_names names = {.count = 0};
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
+    Elf_Data *data;
+    size_t strings;
+
+    if (elf_getshdrstrndx(elf, &strings))
+        return names;
+    while ((section = elf_nextscn(elf, section)) && names.count < DWARF_NAME_SECTIONS) {
+        const char *name =
+            gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
+
+        for (size_t i = 0; name && i < sizeof(sections) / sizeof(sections[0]); i++)
+            if (!strcmp(name, sections[i]) && (data = elf_rawdata(section, NULL)) && data->d_buf)
+                names.sections[names.count++] = (struct dwarf_section){data->d_buf, data->d_size};
+    }
+    return names;
+}
+
+const char *dwarf_names_check(const struct dwarf_names *names, const char *text)
+{
+    for (size_t i = 0; text && i < names->count; i++) {
+        const struct dwarf_section *section = &names->sections[i];
+
+        if (text >= section->start && text < section->start + section->size)
+            return memchr(text, '\0', (size_t)(section->start + section->size - text)) ? text
+                                                                                       : NULL;
+    }
+    return NULL;
+}
