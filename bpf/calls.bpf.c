@@ -55,6 +55,8 @@ struct {
     __type(value, struct wire_call_counts);
 } counts SEC(".maps");
 
+#include "call_split.h" /* counts hits, too */
+
 struct {
     __uint(type, BPF_MAP_TYPE_PERCPU_HASH);
     __uint(max_entries, WIRE_CALL_ENTRIES);
@@ -224,6 +226,7 @@ static __always_inline void begin_call(const struct wire_call_site *site, __u64 
     begun.function = site->function;
     begun.code = caller->code;
     take_memory(process, top, &begun.memory);
+    begin_split(process, frame.depth, &begun);
     if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
         sums->no_room++;
     else if (slow_ns && copy)
@@ -256,9 +259,22 @@ static __always_inline struct wire_time_row *add_time(const struct wire_open_cal
     return row;
 }
 
-/* List the call. The caller's frame begins at `top`. */
+/* Add what the time of a call is made of. What breakpoints add to it was running. */
+static __always_inline void add_split(struct wire_call_split *split, struct wire_time_row *row)
+{
+    split->running -= split->running < own_time ? split->running : own_time;
+    __sync_fetch_and_add(&row->split_calls, 1);
+    __sync_fetch_and_add(&row->split.running, split->running);
+    __sync_fetch_and_add(&row->split.preempted, split->preempted);
+    __sync_fetch_and_add(&row->split.runnable, split->runnable);
+    __sync_fetch_and_add(&row->split.waiting, split->waiting);
+    __sync_fetch_and_add(&row->split.collecting, split->collecting);
+}
+
+/* List the call. The caller's frame begins at `top`. `split` is NULL if it is not known. */
 static __always_inline void list_slow(const struct wire_open_call *call, __u64 took, __u64 top,
                                       const struct wire_call_frame *frame,
+                                      const struct wire_call_split *split,
                                       struct wire_call_counts *sums)
 {
     struct wire_slow_call *listed = bpf_ringbuf_reserve(&slow, sizeof(*listed), 0);
@@ -278,6 +294,9 @@ static __always_inline void list_slow(const struct wire_open_call *call, __u64 t
     listed->function = call->function;
     listed->code = call->code;
     listed->words = words;
+    listed->is_split = split != 0;
+    if (split)
+        listed->split = *split;
     if (bpf_probe_read_user(listed->stack, words * sizeof(__u64), (void *)top))
         listed->words = 0;
     listed->has_arguments =
@@ -291,13 +310,15 @@ SEC("perf_event")
 int end_call(struct bpf_perf_event_data *context)
 {
     __u64 at = PT_REGS_IP(&context->regs), process = jit_process(&context->regs);
-    __u64 slot = PT_REGS_SP(&context->regs) - sizeof(__u64), pid = 0, took;
+    __u64 slot = PT_REGS_SP(&context->regs) - sizeof(__u64), pid = 0, now, took;
     __u32 of_returns = WIRE_CALL_RETURN, of_all = WIRE_CALL_ALL;
     struct wire_call_counts *sums = bpf_map_lookup_elem(&counts, &of_returns);
     struct wire_call_counts *all = bpf_map_lookup_elem(&counts, &of_all);
     struct wire_call_frame frame = {};
     struct wire_open_call *found, call;
+    struct wire_call_split split = {};
     struct wire_time_row *row;
+    bool is_split = false;
     __u64 *since = bpf_map_lookup_elem(&returns, &at);
 
     if (!sums || !all)
@@ -319,13 +340,21 @@ int end_call(struct bpf_perf_event_data *context)
         sums->ended++;
         return 0;
     }
-    took = bpf_ktime_get_ns() - call.began;
+    now = bpf_ktime_get_ns();
+    took = now - call.began;
     took = took > own_time ? took - own_time : 0;
     row = add_time(&call, took, sums);
     if (row)
         add_words(&call, process, jit_heap_top(&context->regs), row);
+    if (split_fields.vm_pid) {
+        is_split = end_split(process, frame.depth, &call, now, &split);
+        if (!is_split)
+            sums->unsplit++;
+        else if (row)
+            add_split(&split, row);
+    }
     if (slow_ns && took >= slow_ns && call.function < WIRE_CALL_FUNCTIONS)
-        list_slow(&call, took, slot + sizeof(__u64), &frame, sums);
+        list_slow(&call, took, slot + sizeof(__u64), &frame, is_split ? &split : 0, sums);
     if (slow_ns && argument_fields.levels)
         bpf_map_delete_elem(&open_arguments, &frame);
     return 0;

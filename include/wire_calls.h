@@ -19,16 +19,18 @@ enum wire_calls_limits {
     WIRE_CALL_FUNCTIONS = 64,    /* that are counted in turn */
     WIRE_CALL_TRIAL = 64,        /* the number of the function of the trial, which is no target's */
     WIRE_CALL_RETURN = 65,       /* the number of what a breakpoint on a return address counts */
-    WIRE_CALL_ALL = 66,          /* its `calls` are all hits */
-    WIRE_CALL_COUNTS = 67,       /* functions, and the others of these numbers */
+    WIRE_CALL_ALL = 66,          /* its `calls` are all hits of breakpoints */
+    WIRE_CALL_SPLIT = 67,        /* its `calls` are all hits of the probes that split times */
+    WIRE_CALL_COUNTS = 68,       /* functions, and the others of these numbers */
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,
-    WIRE_CALL_WEIGHT = 1 << 10, /* the weight of a call that stands for itself */
-    WIRE_CALL_TIMES = 1 << 15,  /* rows of times, of all callers */
-    WIRE_CALL_TIME_BITS = 6,    /* a time is known to 1 in 2^6 */
-    WIRE_SLOW_WORDS = 128,      /* of the stack of a slow call */
-    WIRE_SLOW_BYTES = 1 << 21,  /* of the ring buffer of slow calls */
+    WIRE_CALL_WEIGHT = 1 << 10,  /* the weight of a call that stands for itself */
+    WIRE_CALL_TIMES = 1 << 15,   /* rows of times, of all callers */
+    WIRE_CALL_TIME_BITS = 6,     /* a time is known to 1 in 2^6 */
+    WIRE_CALL_SCHEDULERS = 4096, /* of a VM: it has up to 3,072, of all types */
+    WIRE_SLOW_WORDS = 128,       /* of the stack of a slow call */
+    WIRE_SLOW_BYTES = 1 << 21,   /* of the ring buffer of slow calls */
 };
 
 /* The entry of a function, found by its address. The VM has the function's name just before the
@@ -55,6 +57,7 @@ struct wire_call_counts {
     __u64 unmatched_weight;
     __u64 unchecked; /* calls whose arguments can't be read: neither */
     __u64 unlisted;  /* slow calls for which the ring buffer had no room */
+    __u64 unsplit;   /* calls that returned, and of whose time the parts are not known */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */
@@ -94,6 +97,35 @@ struct wire_call_memory {
     __u64 words;      /* on its heaps and in fragments, and reclaimed by the scheduler before */
 };
 
+/* What a process has done with its time, as sums of ns. The first four are all of it. */
+struct wire_call_split {
+    __u64 running;    /* on a scheduler whose thread had a CPU, or waited within a system call */
+    __u64 preempted;  /* on a scheduler whose thread waited for a CPU */
+    __u64 runnable;   /* in a run queue of the VM */
+    __u64 waiting;    /* the rest: for a message, a timeout, or while suspended */
+    __u64 collecting; /* the part of `running` in garbage collections */
+};
+
+/* The time of a process that has a call that has not returned. */
+struct wire_process_time {
+    __u64 began; /* ns, CLOCK_MONOTONIC */
+    __u64 since; /* the sums are those until then */
+    __u64 pid;   /* the pid term */
+    __u64 depth; /* of the outermost call (wire_call_frame) */
+    struct wire_call_split sums;
+    __u64 delayed; /* while on a scheduler: what its thread had waited for CPUs at `since`, ns */
+    __u32 state;   /* enum process_state of bpf/call_split.h */
+    __u16 collects;
+    __u16 is_wrong; /* a hit does not fit the one before: sums from now on are not known */
+};
+
+/* Where fields of the VM's structs are, as offsets. */
+struct wire_split_fields {
+    __u32 vm_pid;  /* of the VM's process; 0: times are not split */
+    __u32 state;   /* of Process */
+    __u32 current; /* of ErtsSchedulerData: the process that it runs */
+};
+
 /* A call that has not returned. */
 struct wire_open_call {
     __u64 began; /* ns, CLOCK_MONOTONIC */
@@ -103,6 +135,8 @@ struct wire_open_call {
     __u32 function;
     __u32 code;
     struct wire_call_memory memory; /* when it began */
+    struct wire_call_split split;   /* of its process when it began */
+    __u64 split_began;              /* wire_process_time.began; 0: not known */
 };
 
 struct wire_time_key {
@@ -118,6 +152,8 @@ struct wire_time_row {
     __u64 longest;                   /* ns */
     __u64 measured, measured_weight; /* calls whose words are known */
     __u64 words;                     /* sum of their words times their weights */
+    __u64 split_calls;               /* calls of whose time the parts are known */
+    struct wire_call_split split;    /* sums of these */
 };
 
 /* A call that took long, when it returns. */
@@ -127,8 +163,11 @@ struct wire_slow_call {
     __u64 caller;
     __u32 function;
     __u32 code;
-    __u32 has_arguments;          /* `arguments` is set */
-    __u32 words;                  /* that `stack` has */
+    __u32 has_arguments; /* `arguments` is set */
+    __u32 words;         /* that `stack` has */
+    __u32 is_split;      /* `split` is set */
+    __u32 unused;
+    struct wire_call_split split;
     __u64 stack[WIRE_SLOW_WORDS]; /* from the caller's frame on, towards the start of the process */
     struct wire_arguments arguments;
 };

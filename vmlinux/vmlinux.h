@@ -91,8 +91,14 @@ struct mm_struct {
 };
 
 /* include/linux/sched.h */
+/* include/linux/sched.h, with CONFIG_SCHED_INFO */
+struct sched_info {
+    unsigned long long run_delay; /* ns that it has waited for a CPU */
+};
+
 struct task_struct {
     struct mm_struct *mm;
+    struct sched_info sched_info;
     unsigned long nvcsw, nivcsw; /* how often it left a CPU */
     int pid, tgid;
     struct task_struct *group_leader;

@@ -173,6 +173,7 @@ struct call_unreturned call_followed_unreturned(const struct call_followed *foll
     unreturned.ended += sums.counts.ended;
     unreturned.no_room = sums.counts.no_room;
     unreturned.untimed = sums.counts.untimed;
+    unreturned.unsplit = sums.counts.unsplit;
     return unreturned;
 }
 

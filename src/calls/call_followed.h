@@ -60,6 +60,7 @@ struct call_unreturned {
     uint64_t ended;   /* their process has ended */
     uint64_t no_room; /* too many others had not returned */
     uint64_t untimed; /* they returned, but there were too many different times */
+    uint64_t unsplit; /* they have a time, but what it is made of is not known */
 };
 struct call_unreturned call_followed_unreturned(const struct call_followed *followed,
                                                 uint32_t function);

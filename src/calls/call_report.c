@@ -185,6 +185,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
 
     *report = (struct call_report){.has_times = results->followed != NULL,
                                    .has_words = results->words,
+                                   .has_split = results->splits,
                                    .has_arguments = results->arguments != NULL,
                                    .has_matches = results->matches,
                                    .piece_ends = call_rates_ends(results->rates),

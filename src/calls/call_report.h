@@ -50,7 +50,7 @@ struct call_function_report {
 };
 
 struct call_report {
-    bool has_times, has_words, has_arguments, has_matches;
+    bool has_times, has_words, has_split, has_arguments, has_matches;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
     size_t count;
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
@@ -70,6 +70,7 @@ struct call_results {
     const struct call_names *names;
     const struct call_followed *followed;   /* NULL: times were not measured */
     bool words;                             /* and words were measured */
+    bool splits;                            /* and times were split */
     struct slow_calls *slow;                /* NULL: none were listed */
     const struct call_arguments *arguments; /* NULL: they were not copied */
     bool matches;                           /* functions have patterns */

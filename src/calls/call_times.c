@@ -48,6 +48,38 @@ static struct call_time *find(struct call_times *times, uint32_t bucket)
     return &times->of[at];
 }
 
+struct call_split_sums call_split_sums(const struct wire_call_split *split)
+{
+    return (struct call_split_sums){
+        .running = (double)split->running,
+        .preempted = (double)split->preempted,
+        .runnable = (double)split->runnable,
+        .waiting = (double)split->waiting,
+        .collecting = (double)split->collecting,
+    };
+}
+
+static void add_parts(struct call_split_sums *sums, const struct call_split_sums *parts,
+                      double factor)
+{
+    sums->running += factor * parts->running;
+    sums->preempted += factor * parts->preempted;
+    sums->runnable += factor * parts->runnable;
+    sums->waiting += factor * parts->waiting;
+    sums->collecting += factor * parts->collecting;
+}
+
+/* All calls of a row have the same weight on average. */
+static void add_split(struct call_times *times, const struct wire_time_row *row)
+{
+    const struct call_split_sums parts = call_split_sums(&row->split);
+    double weight = row->calls ? (double)row->weight / (double)row->calls : 0;
+
+    times->split += row->split_calls;
+    times->split_weight += weight * (double)row->split_calls;
+    add_parts(&times->parts, &parts, weight);
+}
+
 void call_times_add_returned(struct call_times *times, uint32_t bucket,
                              const struct wire_time_row *row)
 {
@@ -62,6 +94,7 @@ void call_times_add_returned(struct call_times *times, uint32_t bucket,
     times->measured += row->measured;
     times->measured_weight += (double)row->measured_weight;
     times->words += (double)row->words;
+    add_split(times, row);
 }
 
 void call_times_add_open(struct call_times *times, uint64_t ns, double weight)
@@ -88,6 +121,9 @@ void call_times_merge(struct call_times *times, const struct call_times *other)
     times->measured += other->measured;
     times->measured_weight += other->measured_weight;
     times->words += other->words;
+    times->split += other->split;
+    times->split_weight += other->split_weight;
+    add_parts(&times->parts, &other->parts, 1);
 }
 
 static double weight_of(const struct call_times *times)
@@ -108,9 +144,23 @@ void call_times_scale(struct call_times *times, double weight)
         times->of[i].open *= weight / sum;
     }
     if (sum > 0) {
+        struct call_split_sums parts = times->parts;
+
         times->measured_weight *= weight / sum;
         times->words *= weight / sum;
+        times->split_weight *= weight / sum;
+        times->parts = (struct call_split_sums){0};
+        add_parts(&times->parts, &parts, weight / sum);
     }
+}
+
+bool call_times_split(const struct call_times *times, struct call_split_sums *mean)
+{
+    if (times->split_weight <= 0)
+        return false;
+    *mean = (struct call_split_sums){0};
+    add_parts(mean, &times->parts, 1 / times->split_weight);
+    return true;
 }
 
 double call_times_words(const struct call_times *times)

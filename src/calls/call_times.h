@@ -20,14 +20,23 @@ struct call_time {
     uint64_t calls, ns, longest; /* of those that returned: number, sum and maximum */
 };
 
+/* What the time of a call is made of, ns: as struct wire_call_split. */
+struct call_split_sums {
+    double running, preempted, runnable, waiting, collecting;
+};
+struct call_split_sums call_split_sums(const struct wire_call_split *split);
+
 /* All zero is empty. */
 struct call_times {
     struct call_time *of; /* by time */
     size_t count, room;
-    uint64_t returned, open; /* calls */
-    uint64_t measured;       /* of those that returned: calls whose words are known, */
-    double measured_weight;  /* their weight, */
-    double words;            /* and the sum of their words times their weights */
+    uint64_t returned, open;      /* calls */
+    uint64_t measured;            /* of those that returned: calls whose words are known, */
+    double measured_weight;       /* their weight, */
+    double words;                 /* and the sum of their words times their weights */
+    uint64_t split;               /* calls of whose time the parts are known, */
+    double split_weight;          /* their weight, */
+    struct call_split_sums parts; /* and the sums of the parts times their weights */
 };
 
 void call_times_free(struct call_times *times);
@@ -55,6 +64,10 @@ double call_times_words(const struct call_times *times);
 /* Words of so many calls, without the part of the calls whose words are not known: all of them
  * have allocated at least that, if all were followed alike. NAN as above. */
 double call_times_all_words(const struct call_times *times, uint64_t calls);
+
+/* Set what the time of a call is made of on average, of the calls for which that is known. False if
+ * there are none. */
+bool call_times_split(const struct call_times *times, struct call_split_sums *mean);
 
 /* Times are in ns. NAN: unknown, because calls that take longer had not returned, or because there
  * are too few calls. */

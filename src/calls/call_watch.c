@@ -35,7 +35,7 @@ struct call_watch {
     struct call_windows *windows;
     struct call_rates *rates;
     struct call_followed *followed;   /* NULL: times are not measured */
-    bool words, matches;              /* words are measured; functions have patterns */
+    bool words, splits, matches;      /* words are measured, times split; functions have patterns */
     struct slow_calls *slow;          /* NULL: slow calls are not listed */
     struct call_arguments *arguments; /* NULL: they are not copied */
     uint32_t group_size;              /* functions at once */
@@ -267,9 +267,9 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
 {
     watch->counter = call_counter_new(
         watch->vm,
-        &(struct call_counter_options){options->times, options->words, options->slow_ns,
-                                       options->argument_levels, options->shapes_only,
-                                       options->pattern_count > 0},
+        &(struct call_counter_options){
+            options->times, options->words, options->slow_ns, options->argument_levels,
+            options->shapes_only, options->pattern_count > 0, options->splits ? watch->code : NULL},
         error);
     if (!watch->counter || call_match_set(watch->counter, &watch->functions, watch->atoms,
                                           options->patterns, options->pattern_count, error))
@@ -281,6 +281,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
             return -1;
     }
     watch->words = options->words;
+    watch->splits = options->splits;
     watch->matches = options->pattern_count > 0;
     watch->group_size = options->times ? 1 : WIRE_CALL_AT_ONCE;
     if (options->times)
@@ -300,6 +301,8 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
         return error_set(error, ERROR_UNSUPPORTED,
                          "the entry of %s can't be found: the VM has no name before it",
                          watch->functions.of[0].symbol);
+    if (options->splits && call_counter_start_split(watch->counter, error) < 0)
+        return -1;
     if (arm_group(watch, 0, error))
         return -1;
     watch->began = watch->looked = watch->named = clock_ns(CLOCK_MONOTONIC);
@@ -307,6 +310,7 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
     watch->windows = call_windows_new(
         &(struct call_windows_options){.vm = watch->vm,
                                        .counter = watch->counter,
+                                       .splits = options->splits,
                                        .budget = options->budget,
                                        .functions = (uint32_t)watch->functions.count,
                                        .group_size = watch->group_size,
@@ -412,8 +416,10 @@ static void finish(struct call_watch *watch)
     facts->hit_ns = call_counter_hit_ns(watch->counter);
     facts->own_ns = call_counter_own_ns(watch->counter);
     facts->hits = call_counter_hits(watch->counter);
+    facts->split_ns = call_counter_split_ns(watch->counter);
+    facts->split_hits = call_counter_split_hits(watch->counter);
     if (cpu > watch->cpu_began)
-        facts->share = (double)facts->hits * facts->hit_ns / (double)(cpu - watch->cpu_began);
+        facts->share = call_counter_cost_ns(watch->counter) / (double)(cpu - watch->cpu_began);
     if (facts->share > 1)
         facts->share = 1;
     facts->is_scaled = call_windows_scale(watch->windows);
@@ -479,7 +485,7 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
 {
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
                                             watch->names, watch->followed, watch->words,
-                                            watch->slow, watch->arguments, watch->matches,
-                                            watch->rates},
+                                            watch->splits, watch->slow, watch->arguments,
+                                            watch->matches, watch->rates},
                      report);
 }

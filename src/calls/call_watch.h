@@ -37,6 +37,7 @@ struct call_watch_options {
     double budget;            /* the share of the VM's CPU time that hits may cost; 1: no limit */
     bool times;               /* measure how long calls take: functions are counted one at a time */
     bool words;               /* with `times`: measure the words that are allocated in calls */
+    bool splits;              /* with `times`: measure what the process does in calls */
     uint64_t slow_ns;         /* with `times`: list calls that take as long; 0: none */
     uint32_t argument_levels; /* count calls by arguments, nested as deep; 0: not */
     bool shapes_only;         /* count them by the shapes of arguments */
@@ -64,8 +65,10 @@ struct call_facts {
     double hit_ns; /* of CPU time that a hit costs */
     double own_ns; /* that was subtracted from the time of each call; 0: no times were measured */
     uint64_t hits;
-    double share;   /* of the CPU time of the VM that hits cost, at most 1 */
-    bool is_scaled; /* calls were counted in windows only, for a part of the time */
+    double split_ns;     /* of CPU time that a hit of the probes that split times costs */
+    uint64_t split_hits; /* of these probes */
+    double share;        /* of the CPU time of the VM that hits cost, at most 1 */
+    bool is_scaled;      /* calls were counted in windows only, for a part of the time */
     uint64_t windows;
     double covered;           /* the share of time in windows */
     double followed_ns;       /* calls were followed for as long at most; 0: without a limit */

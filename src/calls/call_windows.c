@@ -35,7 +35,7 @@ struct call_windows {
     enum vm_counter counter_of_work;
     struct call_moment began, opened, ended;
     bool is_open, is_scaled;
-    uint64_t hits;   /* when last paid for */
+    double cost;     /* of hits, when last paid for, ns */
     uint64_t earned; /* the time of the last income */
     uint64_t cpu;    /* of the VM, ns */
     uint64_t count;
@@ -97,7 +97,7 @@ struct call_windows *call_windows_new(const struct call_windows_options *options
     windows->began = look(windows, now);
     memset(windows->began.calls, 0, sizeof(windows->began.calls)); /* since breakpoints are set */
     windows->opened = windows->began;
-    windows->hits = call_counter_hits(options->counter);
+    windows->cost = call_counter_cost_ns(options->counter);
     windows->earned = now;
     windows->is_open = true;
     shuffle(windows);
@@ -123,10 +123,10 @@ void call_windows_free(struct call_windows *windows)
 /* Return what hits have cost since the last call, ns. */
 static double take_cost(struct call_windows *windows)
 {
-    uint64_t hits = call_counter_hits(windows->options.counter), before = windows->hits;
+    double before = windows->cost;
 
-    windows->hits = hits;
-    return (double)(hits - before) * call_counter_hit_ns(windows->options.counter);
+    windows->cost = call_counter_cost_ns(windows->options.counter);
+    return windows->cost - before;
 }
 
 /* Set the breakpoints of the next group. */
@@ -181,14 +181,30 @@ static void add_window(struct call_windows *windows, const struct call_moment *e
 
 /* ---- with the budget ---- */
 
+/* Attach the probes that split times. Return the CPU time that it takes, ns. */
+static double start_split(const struct call_windows *windows)
+{
+    struct error why;
+    double cost;
+
+    if (!windows->options.splits)
+        return 0;
+    cost = call_counter_start_split(windows->options.counter, &why);
+    if (cost < 0)
+        log_decision("calls", "times are not split in this window: %s", why.text);
+    return cost < 0 ? 0 : cost;
+}
+
 static int open_window(struct call_windows *windows, struct error *error)
 {
-    uint64_t began = clock_ns(CLOCK_MONOTONIC), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    uint64_t began = clock_ns(CLOCK_MONOTONIC), cpu;
+    double cost = start_split(windows);
 
+    cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     if (open_counter(windows, budget_window_scale(windows->budget, GROUP), error))
         return -1;
     budget_opened(windows->budget, GROUP, windows->opened.time, windows->opened.time - began,
-                  (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+                  cost + (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
     return 0;
 }
 
@@ -212,6 +228,8 @@ static void close_window(struct call_windows *windows)
     windows->is_scaled = true;
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
     add_window(windows, &end, close_budget(windows, end.time));
+    if (windows->options.splits)
+        cost += call_counter_stop_split(windows->options.counter);
     budget_detached(windows->budget, GROUP, cost + take_cost(windows));
 }
 
@@ -294,6 +312,8 @@ void call_windows_end(struct call_windows *windows, uint64_t now)
         call_counter_close(windows->options.counter); /* exact counts have each call until then */
     windows->ended = look(windows, now);
     close_counter(windows);
+    if (windows->options.splits)
+        call_counter_stop_split(windows->options.counter);
     if (!was_open)
         return;
     represents =

@@ -24,6 +24,7 @@ struct call_windows;
 struct call_windows_options {
     struct vm *vm;                /* borrowed */
     struct call_counter *counter; /* borrowed; open, with the breakpoints of group 0 */
+    bool splits;                  /* it splits times: so has its probes attached while open */
     double budget;                /* share of the VM's CPU time that hits may cost; 1: no limit */
     uint32_t functions;
     uint32_t group_size; /* functions at once: group 0 has the first ones */
@@ -38,7 +39,7 @@ struct call_windows *call_windows_new(const struct call_windows_options *options
 void call_windows_free(struct call_windows *windows);
 
 /* Open or close the counter if it is time. `*until` is set to the time of the next call at the
- * latest. Fails as `arm` does. */
+ * latest. Fails as `arm` does. Times are not split in a window whose probes can't be attached. */
 int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *until,
                       struct error *error);
 

@@ -109,6 +109,8 @@ static void add(void *context, const struct wire_slow_call *from)
     *call = (struct slow_call){.ended = clock_ns(CLOCK_REALTIME) - age,
                                .took = from->took,
                                .function = from->function,
+                               .is_split = from->is_split,
+                               .split = call_split_sums(&from->split),
                                .process = name_process(slow, from->pid)};
     if (slow->arguments && from->has_arguments)
         call->arguments = call_arguments_text(slow->arguments, &from->arguments, &call->is_cut);

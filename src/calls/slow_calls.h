@@ -8,12 +8,15 @@
 #include "beam/code.h"
 #include "calls/call_arguments.h"
 #include "calls/call_names.h"
+#include "calls/call_times.h"
 #include "capture/call_counter.h"
 
 struct slow_call {
     uint64_t ended; /* ns since 1970 */
     uint64_t took;  /* ns */
     uint32_t function;
+    bool is_split; /* `split` is known */
+    struct call_split_sums split;
     struct call_named process;
     char *arguments;          /* NULL: they were not copied */
     bool is_cut;              /* a part of them was not copied */

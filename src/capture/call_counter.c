@@ -85,6 +85,7 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.unmatched += values[i].unmatched;
             sum.unmatched_weight += values[i].unmatched_weight;
             sum.unchecked += values[i].unchecked;
+            sum.unsplit += values[i].unsplit;
         }
     }
     free(values);
@@ -115,6 +116,17 @@ struct call_sums call_counter_sums(const struct call_counter *counter, uint32_t 
 uint64_t call_counter_hits(const struct call_counter *counter)
 {
     return counts_of(counter, WIRE_CALL_ALL).calls - counter->trial_hits;
+}
+
+uint64_t call_counter_split_hits(const struct call_counter *counter)
+{
+    return counter->split ? counts_of(counter, WIRE_CALL_SPLIT).calls : 0;
+}
+
+double call_counter_cost_ns(const struct call_counter *counter)
+{
+    return (double)call_counter_hits(counter) * counter->hit_ns +
+           (double)call_counter_split_hits(counter) * call_counter_split_ns(counter);
 }
 
 double call_counter_hit_ns(const struct call_counter *counter)
@@ -300,6 +312,11 @@ static void shrink_maps(const struct calls_bpf *skeleton,
         bpf_map__set_max_entries(skeleton->maps.open_calls, 1);
         bpf_map__set_max_entries(skeleton->maps.times, 1);
     }
+    if (!options->split) {
+        bpf_map__set_max_entries(skeleton->maps.process_times, 1);
+        bpf_map__set_max_entries(skeleton->maps.collecting, 1);
+        bpf_map__set_max_entries(skeleton->maps.split_schedulers, 1);
+    }
     if (!options->matches)
         bpf_map__set_max_entries(skeleton->maps.matches, 1);
     if (!options->argument_levels)
@@ -324,8 +341,8 @@ static struct wire_memory_fields memory_fields(const struct layout *layout)
     };
 }
 
-static int load(struct call_counter *counter, const struct call_counter_options *options,
-                struct error *error)
+static int load(struct call_counter *counter, struct vm *vm,
+                const struct call_counter_options *options, struct error *error)
 {
     const struct layout *layout = &counter->vm->layout;
     struct calls_bpf *skeleton;
@@ -353,20 +370,24 @@ static int load(struct call_counter *counter, const struct call_counter_options 
     };
     skeleton->rodata->has_matches = options->matches;
     shrink_maps(skeleton, options);
-    if (bpf_load(skeleton->skeleton, error))
+    if (!options->split)
+        call_split_omit(counter);
+    else if (call_split_new(counter, vm, options->split, error))
+        return -1;
+    if (bpf_load(skeleton->skeleton, error) ||
+        (counter->split && call_split_loaded(counter, error)))
         return -1;
     return options->slow_ns ? call_counter_list_slow(counter, error) : 0;
 }
 
-struct call_counter *call_counter_new(const struct vm *vm,
-                                      const struct call_counter_options *options,
+struct call_counter *call_counter_new(struct vm *vm, const struct call_counter_options *options,
                                       struct error *error)
 {
     struct call_counter *counter = xcalloc(1, sizeof(*counter));
 
     counter->vm = vm;
     counter->is_open = true;
-    if (load(counter, options, error) == 0 && call_counter_try(counter, options, error) == 0 &&
+    if (load(counter, vm, options, error) == 0 && call_counter_try(counter, options, error) == 0 &&
         call_counter_follow_threads(counter, error) == 0)
         return counter;
     call_counter_free(counter);
@@ -379,6 +400,7 @@ void call_counter_free(struct call_counter *counter)
         return;
     for (size_t i = 0; i < counter->entry_count; i++)
         breakpoint_remove(&counter->entries[i].breakpoint);
+    call_split_free(counter->split);
     ring_buffer__free(counter->slow);
     calls_bpf__destroy(counter->skeleton);
     free(counter->tids);

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "beam/code.h"
 #include "beam/vm.h"
 #include "util/error.h"
 #include "wire_calls.h"
@@ -27,11 +28,11 @@ struct call_counter_options {
     uint32_t argument_levels; /* of nesting that are copied of arguments; 0: they are not copied */
     bool shapes_only;         /* only the shapes of arguments are copied */
     bool matches;             /* functions can have patterns */
+    struct code *split;       /* with `times`: they are split; the VM's code. NULL: they are not */
 };
 
-/* `vm` is borrowed. */
-struct call_counter *call_counter_new(const struct vm *vm,
-                                      const struct call_counter_options *options,
+/* `vm` and the code are borrowed. */
+struct call_counter *call_counter_new(struct vm *vm, const struct call_counter_options *options,
                                       struct error *error);
 void call_counter_free(struct call_counter *counter);
 
@@ -61,6 +62,9 @@ void call_counter_set_code(struct call_counter *counter, uint32_t code);
 
 /* All hits in the VM so far, of all functions and return addresses. */
 uint64_t call_counter_hits(const struct call_counter *counter);
+
+/* The CPU time that hits in the VM have cost so far, with those of probes, ns. */
+double call_counter_cost_ns(const struct call_counter *counter);
 
 /* The calls so far of `first` and the functions after it. */
 void call_counter_calls(const struct call_counter *counter, uint32_t first,
@@ -131,3 +135,21 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
 typedef void (*call_counter_visit_slow)(void *context, const struct wire_slow_call *call);
 void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slow visit,
                             void *context);
+
+/* ---- call_split.c ---- */
+
+/*
+ * What the time of calls is made of (struct wire_call_split): probes on the functions of the VM
+ * that schedule and collect. They have hits of all processes.
+ */
+
+/* Attach the probes: the time of calls that begin from now on is split. Return the CPU time that it
+ * takes, ns, or -1 with error: ERROR_FAILED if another process would have to wait for that. */
+double call_counter_start_split(struct call_counter *counter, struct error *error);
+
+/* Detach them. Return the CPU time that it takes, ns. */
+double call_counter_stop_split(struct call_counter *counter);
+
+/* Hits of these probes so far, and the cost of one, ns. */
+uint64_t call_counter_split_hits(const struct call_counter *counter);
+double call_counter_split_ns(const struct call_counter *counter);

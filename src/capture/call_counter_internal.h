@@ -16,6 +16,8 @@ struct armed_entry {
     uint32_t function; /* or WIRE_CALL_RETURN */
 };
 
+struct call_split;
+
 struct call_counter {
     const struct vm *vm;
     struct calls_bpf *skeleton;
@@ -25,7 +27,8 @@ struct call_counter {
     struct ring_buffer *slow; /* NULL: slow calls are not listed */
     call_counter_visit_slow visit_slow;
     void *slow_context;
-    pid_t *tids; /* of the schedulers that are armed */
+    struct call_split *split; /* NULL: times are not split */
+    pid_t *tids;              /* of the schedulers that are armed */
     size_t tid_count, tid_room;
     struct armed_entry entries[WIRE_CALL_AT_ONCE];
     size_t entry_count;
@@ -37,6 +40,20 @@ struct call_counter {
  * error of breakpoint_set(). */
 int call_counter_set(struct call_counter *counter, uint64_t address, int program, uint32_t function,
                      struct error *error);
+
+/* Before the skeleton is loaded: make counter->split, find the places of its probes in the VM, and
+ * want their programs. ERROR_UNSUPPORTED if a place is not found. */
+int call_split_new(struct call_counter *counter, struct vm *vm, struct code *code,
+                   struct error *error);
+
+/* After that. Return 0, or -1 with error. */
+int call_split_loaded(const struct call_counter *counter, struct error *error);
+
+/* Before the skeleton is loaded: want no program of the probes. */
+void call_split_omit(struct call_counter *counter);
+
+/* Detach the probes. NULL is allowed. */
+void call_split_free(struct call_split *split);
 
 /* Make counter->slow. Return 0, or -1 with error. */
 int call_counter_list_slow(struct call_counter *counter, struct error *error);

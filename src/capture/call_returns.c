@@ -32,6 +32,16 @@ double call_counter_own_ns(const struct call_counter *counter)
     return (double)counter->skeleton->bss->own_time;
 }
 
+/* Forget what the process has done since its outermost call, if that is the one. */
+static void forget_time(const struct call_counter *counter, const struct wire_call_frame *frame)
+{
+    int map = bpf_map__fd(counter->skeleton->maps.process_times);
+    struct wire_process_time time;
+
+    if (!bpf_map_lookup_elem(map, &frame->process, &time) && time.depth == frame->depth)
+        bpf_map_delete_elem(map, &frame->process);
+}
+
 /* The next key is taken before a visit, which may remove the entry. */
 void call_counter_each_open(const struct call_counter *counter, call_counter_visit_open visit,
                             void *context)
@@ -49,6 +59,8 @@ void call_counter_each_open(const struct call_counter *counter, call_counter_vis
         if (!bpf_map_lookup_elem(map, &frame, &call) && visit(context, &frame, &call)) {
             bpf_map_delete_elem(map, &frame);
             bpf_map_delete_elem(arguments, &frame); /* it may have none */
+            if (counter->split)
+                forget_time(counter, &frame);
         }
     }
 }

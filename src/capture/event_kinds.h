@@ -59,7 +59,7 @@ struct event_part {
 };
 
 enum {
-    EVENT_SITES_MAX = 8,
+    EVENT_SITES_MAX = 9,
     EVENT_KIND_HISTOGRAMS_MAX = 8,
     EVENT_KIND_TALLIES_MAX = WIRE_TALLIES,
     EVENT_PARTS_MAX = 2,

@@ -13,16 +13,12 @@
 #include "cli/verbose.h"
 #include "os/child.h"
 #include "os/privileges.h"
-#include "output/number_text.h"
 #include "session/targets.h"
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/quantity.h"
 
 enum { TOP = 10, TOP_OF_MANY = 2, ROWS_MAX = 1000000 };
-
-/* Slow calls are listed in full if calls were followed for so many times as long. */
-enum { MUCH_LONGER = 10 };
 
 struct calls_options {
     struct target_options target; /* the VM */
@@ -32,7 +28,7 @@ struct calls_options {
     double duration; /* s; 0: until Ctrl-C */
     double budget;   /* share of the VM's CPU time */
     size_t top;      /* SIZE_MAX: not given */
-    bool json, latency, memory;
+    bool json, latency, memory, split;
     uint64_t slow_ns;         /* 0: not given */
     uint32_t argument_levels; /* 0: not given */
     bool shapes_only;
@@ -88,6 +84,16 @@ static int set_memory(void *target, char *text, struct error *error)
     (void)text;
     (void)error;
     options->memory = options->latency = true;
+    return 0;
+}
+
+static int set_split(void *target, char *text, struct error *error)
+{
+    struct calls_options *options = target;
+
+    (void)text;
+    (void)error;
+    options->split = options->latency = true;
     return 0;
 }
 
@@ -161,6 +167,11 @@ static const struct command_option option_list[] = {
      "the "
      "stack of the caller. Measures latency, too.",
      set_slow, NULL},
+    {"split", 0, NULL,
+     "Measure what the time of calls is made of: running, and garbage collections in it; without a "
+     "CPU; in run queues; waiting. Measures latency, too. Probes in the VM's code, as those of "
+     "events, have hits of all processes.",
+     set_split, NULL},
     {"memory", 'm', NULL,
      "Measure how many words calls allocate until they return, with those of the functions they "
      "call. Measures latency, too.",
@@ -239,109 +250,6 @@ static void say_start(const struct calls_options *options, const struct call_fun
     buffer_free(&text);
 }
 
-/* Warn of facts that a reader of the table would not expect. */
-static void warn(const struct call_facts *facts)
-{
-    if (facts->end == CALL_END_VM)
-        message_warning("the VM has ended");
-    if (facts->reloads)
-        message_warning("the VM loaded code %u times: calls of a new version in its first %.2f s "
-                        "may be missing",
-                        facts->reloads, facts->blind_seconds);
-    if (facts->old_code)
-        message_warning("processes that still run an older version of a module are not counted: "
-                        "all %d breakpoints are in use",
-                        WIRE_CALL_AT_ONCE);
-    if (facts->missing_threads)
-        message_warning("%u schedulers of the VM were not found: what they call is not counted",
-                        facts->missing_threads);
-}
-
-static void say_cost(const struct call_facts *facts, double budget)
-{
-    struct buffer text = {0};
-
-    if (facts->is_scaled)
-        buffer_format(&text,
-                      "; the calls are estimates from %s window%s that cover %.1f %% of the time%s",
-                      number_text(facts->windows).text, facts->windows == 1 ? "" : "s",
-                      100 * facts->covered, budget < 1 ? ", a higher --budget covers more" : "");
-    if (facts->own_ns > 0)
-        message_say(
-            "breakpoints added about %.1f us to each call, which is subtracted from its time",
-            facts->own_ns / 1000);
-    message_say("%s hits in %.2f s, of about %.1f us each: %.2f %% of the VM's CPU time%.*s",
-                number_text(facts->hits).text, facts->seconds, facts->hit_ns / 1000,
-                100 * facts->share, (int)text.size, text.size ? text.data : "");
-    buffer_free(&text);
-}
-
-/* Say which calls have no time. */
-static void say_unreturned(const struct call_report *report)
-{
-    struct call_unreturned sum = {0};
-
-    for (size_t i = 0; i < report->count; i++) {
-        sum.passed += report->of[i].unreturned.passed;
-        sum.ended += report->of[i].unreturned.ended;
-        sum.no_room += report->of[i].unreturned.no_room;
-        sum.untimed += report->of[i].unreturned.untimed;
-    }
-    if (sum.passed)
-        message_say("%s of the calls that were followed did not return: an exception passed them, "
-                    "or a tail call replaced them",
-                    number_text(sum.passed).text);
-    if (sum.ended)
-        message_say("%s of the calls that were followed did not return: their process ended",
-                    number_text(sum.ended).text);
-    if (sum.no_room)
-        message_warning("%s calls were not followed, because too many others had not returned",
-                        number_text(sum.no_room).text);
-    if (sum.untimed)
-        message_warning("%s calls have no time, because there were too many callers with different "
-                        "times",
-                        number_text(sum.untimed).text);
-}
-
-/* A call can only be timed if it begins and returns while it is followed. */
-static void warn_of_slow(const struct call_report *report, const struct call_facts *facts,
-                         uint64_t slow_ns)
-{
-    if (report->unlisted)
-        message_warning("%s slow calls are not listed, because there were too many",
-                        number_text(report->unlisted).text);
-    if (facts->followed_ns > 0 && facts->followed_ns < MUCH_LONGER * (double)slow_ns)
-        message_warning("slow calls are missing: calls were followed for %.0f ms at most; one "
-                        "function with --budget 100 and few callers has all",
-                        facts->followed_ns / 1e6);
-}
-
-static void warn_of_unchecked(const struct call_report *report)
-{
-    uint64_t unchecked = 0;
-
-    for (size_t i = 0; i < report->count; i++)
-        unchecked += report->of[i].unchecked;
-    if (unchecked)
-        message_warning("%s calls are not counted, because their arguments could not be read: it "
-                        "is not known if they match",
-                        number_text(unchecked).text);
-}
-
-/* Say how many calls show `...` in the place of a part of their arguments. */
-static void say_cut(const struct call_report *report)
-{
-    uint64_t cut = 0, seen = 0;
-
-    for (size_t i = 0; i < report->count; i++) {
-        cut += report->of[i].cut;
-        seen += report->of[i].seen;
-    }
-    if (cut)
-        message_say("%s of %s calls have arguments of which a part is shown as ...",
-                    number_text(cut).text, number_text(seen).text);
-}
-
 static size_t top_of(const struct calls_options *options, size_t functions)
 {
     if (options->top != SIZE_MAX)
@@ -370,16 +278,8 @@ static int print(const struct call_watch *watch, const struct call_facts *facts,
         print_tables(&report, facts, options);
     result = message_end("the counts", error);
     if (!result)
-        say_unreturned(&report);
-    if (!result && report.lists_slow)
-        warn_of_slow(&report, facts, options->slow_ns);
-    if (!result)
-        say_cut(&report);
-    if (!result)
-        warn_of_unchecked(&report);
+        calls_say(&report, facts, options->budget, options->slow_ns);
     call_report_free(&report);
-    if (!result)
-        say_cost(facts, options->budget);
     return result;
 }
 
@@ -414,6 +314,7 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
                                  .budget = options->budget,
                                  .times = options->latency,
                                  .words = options->memory,
+                                 .splits = options->split,
                                  .slow_ns = options->slow_ns,
                                  .argument_levels = options->argument_levels,
                                  .shapes_only = options->shapes_only,
@@ -421,11 +322,11 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
                                  .pattern_count = options->pattern_count},
                              error);
     if (!result) {
-        privileges_record(false, false);
+        privileges_record(options->split, false);
         say_start(options, call_watch_functions(watch), vm->pid);
         call_watch_run(watch, options->duration, &facts);
         result = print(watch, &facts, options, error);
-        warn(&facts);
+        calls_warn(&facts);
         if (!result && facts.end == CALL_END_ERROR) {
             *error = facts.error;
             result = -1;

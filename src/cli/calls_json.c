@@ -46,6 +46,29 @@ static void put_histogram(struct json *json, const struct call_times *times)
     json_close(json, ']');
 }
 
+static void put_parts(struct json *json, const struct call_split_sums *parts)
+{
+    json_decimal(json, "running_ns", parts->running, 0);
+    json_decimal(json, "collecting_ns", parts->collecting, 0);
+    json_decimal(json, "preempted_ns", parts->preempted, 0);
+    json_decimal(json, "runnable_ns", parts->runnable, 0);
+    json_decimal(json, "waiting_ns", parts->waiting, 0);
+}
+
+static void put_split(struct json *json, const struct call_times *times)
+{
+    struct call_split_sums mean;
+
+    if (!call_times_split(times, &mean)) {
+        json_null(json, "split");
+        return;
+    }
+    json_open(json, "split", '{');
+    json_number(json, "measured", times->split);
+    put_parts(json, &mean);
+    json_close(json, '}');
+}
+
 static void put_latency(struct json *json, const struct call_times *times)
 {
     struct call_time_summary summary = call_times_summary(times);
@@ -86,6 +109,8 @@ static void put_callers(struct json *json, const struct counted_rows *rows,
         put_calls(json, &rows->of[i]);
         if (report->has_times)
             put_latency(json, &rows->of[i].times);
+        if (report->has_split)
+            put_split(json, &rows->of[i].times);
         if (report->has_words)
             put_memory(json, &rows->of[i].times, rows->of[i].calls);
         json_close(json, '}');
@@ -154,6 +179,10 @@ static void put_function(struct json *json, const struct call_function_report *f
     put_over_time(json, report, function);
     if (report->has_times)
         put_latency_of_all(json, function);
+    if (report->has_split) {
+        put_split(json, &function->times);
+        json_number(json, "not_split", function->unreturned.unsplit);
+    }
     if (report->has_words)
         put_memory(json, &function->times, function->calls);
     put_callers(json, &function->callers, report);
@@ -168,6 +197,17 @@ static void put_function(struct json *json, const struct call_function_report *f
     json_close(json, '}');
 }
 
+static void put_slow_split(struct json *json, const struct slow_call *call)
+{
+    if (!call->is_split) {
+        json_null(json, "split");
+        return;
+    }
+    json_open(json, "split", '{');
+    put_parts(json, &call->split);
+    json_close(json, '}');
+}
+
 static void put_slow_call(struct json *json, const struct call_report *report,
                           const struct slow_call *call)
 {
@@ -177,6 +217,8 @@ static void put_slow_call(struct json *json, const struct call_report *report,
     json_decimal(json, "ended", (double)call->ended / 1e9, 3);
     put_clean(json, "pid", call->process.name);
     put_clean(json, "name", call->process.more);
+    if (report->has_split)
+        put_slow_split(json, call);
     if (report->has_arguments)
         put_clean(json, "arguments", call->arguments ? call->arguments : "");
     json_open(json, "stack", '[');
@@ -216,6 +258,10 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_decimal(&json, "hit_ns", facts->hit_ns, 0);
     if (report->has_times)
         json_decimal(&json, "own_ns", facts->own_ns, 0);
+    if (report->has_split) {
+        json_number(&json, "split_hits", facts->split_hits);
+        json_decimal(&json, "split_hit_ns", facts->split_ns, 0);
+    }
     json_decimal(&json, "cost_percent", 100 * facts->share, 2);
     json_number(&json, "windows", facts->is_scaled ? facts->windows : 0);
     json_decimal(&json, "covered_percent", 100 * facts->covered, 2);

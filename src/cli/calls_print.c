@@ -17,6 +17,7 @@ struct table {
     double seconds;
     size_t top;                /* rows of callers, and of processes */
     bool has_times, has_words; /* of functions and callers */
+    bool has_split;            /* they have a line with the parts of their times */
 };
 
 static void print_titles(const struct table *table)
@@ -106,6 +107,48 @@ static void print_row(const struct table *table, struct call_cells cells, const 
     buffer_free(&row);
 }
 
+/* The width of the columns before the names. */
+static int indent_of(const struct table *table)
+{
+    return 27 + (table->has_times ? 11 * (CALL_TIME_SHARES + 2) : 0) + (table->has_words ? 28 : 0);
+}
+
+static void put_part(struct buffer *text, double ns, const char *what)
+{
+    buffer_format(text, ", %s %s", number_text_amount(whole_part(ns + 0.5), UNIT_NS).text, what);
+}
+
+/* Append the parts of a time. Those that are 0 are left out, but the first. */
+static void put_parts(struct buffer *text, const struct call_split_sums *parts)
+{
+    buffer_format(text, "%s running",
+                  number_text_amount(whole_part(parts->running + 0.5), UNIT_NS).text);
+    if (parts->collecting >= 0.5)
+        buffer_format(text, " (%s of it collecting garbage)",
+                      number_text_amount(whole_part(parts->collecting + 0.5), UNIT_NS).text);
+    if (parts->preempted >= 0.5)
+        put_part(text, parts->preempted, "without a CPU");
+    if (parts->runnable >= 0.5)
+        put_part(text, parts->runnable, "in run queues");
+    if (parts->waiting >= 0.5)
+        put_part(text, parts->waiting, "waiting");
+}
+
+/* Print what the time of these calls is made of on average. */
+static void print_split(const struct table *table, const struct call_times *times,
+                        const char *before)
+{
+    struct call_split_sums mean;
+    struct buffer text = {0};
+
+    if (!table->has_split || !call_times_split(times, &mean))
+        return;
+    put_parts(&text, &mean);
+    message_print("%*s%s    on average %.*s", indent_of(table), "", before, (int)text.size,
+                  text.data);
+    buffer_free(&text);
+}
+
 static void print_caller(const struct table *table, const struct counted_row *row)
 {
     struct buffer place = {0};
@@ -116,6 +159,7 @@ static void print_caller(const struct table *table, const struct counted_row *ro
     print_row(table, (struct call_cells){row->calls, row->seen, &row->times}, "  called by %s%s",
               row->who.name, place.data);
     buffer_free(&place);
+    print_split(table, &row->times, "  ");
 }
 
 static void print_process(const struct table *table, const struct counted_row *row)
@@ -167,6 +211,7 @@ static void print_function(const struct table *table, const struct call_function
     print_row(table, (struct call_cells){function->calls, function->seen, &function->times}, "%s%s",
               function->symbol, half.data);
     buffer_free(&half);
+    print_split(table, &function->times, "");
 }
 
 /* ---- over time ---- */
@@ -218,8 +263,6 @@ static void print_over_time(const struct table *table, const struct call_report 
 {
     double *rates = xcalloc(report->piece_count + 1, sizeof(*rates));
     size_t count = rates_of(report, function, rates);
-    int indent =
-        27 + (table->has_times ? 11 * (CALL_TIME_SHARES + 2) : 0) + (table->has_words ? 28 : 0);
     struct buffer bars = {0};
     double most = 0;
 
@@ -229,7 +272,7 @@ static void print_over_time(const struct table *table, const struct call_report 
         put_bars(&bars, rates, count, most);
         qsort(rates, count, sizeof(*rates), compare_rates);
         message_print(
-            "%*s    %s to %s a second, median %s  %.*s", indent, "",
+            "%*s    %s to %s a second, median %s  %.*s", indent_of(table), "",
             number_text(whole_part(rates[0] + 0.5)).text, number_text(whole_part(most + 0.5)).text,
             number_text(whole_part(rates[count / 2] + 0.5)).text, (int)bars.size, bars.data);
     }
@@ -250,7 +293,8 @@ static void print_uncalled(const struct table *table, const struct call_report *
 
 void calls_print_table(const struct call_report *report, const struct call_facts *facts, size_t top)
 {
-    const struct table table = {facts->seconds, top, report->has_times, report->has_words};
+    const struct table table = {facts->seconds, top, report->has_times, report->has_words,
+                                report->has_split};
     size_t called = 0;
 
     while (called < report->count && (report->of[called].calls || report->of[called].unmatched))
@@ -291,6 +335,17 @@ static void put_moment(struct buffer *text, uint64_t ns)
     buffer_format(text, "%s.%03u", moment, (unsigned int)(ns / 1000000 % 1000));
 }
 
+static void print_slow_split(const struct slow_call *call)
+{
+    struct buffer text = {0};
+
+    if (!call->is_split)
+        return;
+    put_parts(&text, &call->split);
+    message_print("%26s  %.*s", "", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
 static void print_slow(const struct call_report *report, const struct slow_call *call)
 {
     struct buffer text = {0};
@@ -299,6 +354,7 @@ static void print_slow(const struct call_report *report, const struct slow_call 
     message_print("%10s  %.*s  %s in %s%s%s", number_text_amount(call->took, UNIT_NS).text,
                   (int)text.size, text.data, report->symbols[call->function], call->process.name,
                   call->process.more[0] ? " " : "", call->process.more);
+    print_slow_split(call);
     if (call->arguments)
         message_print("%26s  with %s", "", call->arguments);
     for (size_t i = 0; i < call->depth && i < SLOW_DEPTH; i++) {

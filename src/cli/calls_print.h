@@ -13,6 +13,15 @@ void calls_print_table(const struct call_report *report, const struct call_facts
 /* Print the `top` slowest calls that are listed. */
 void calls_print_slow(const struct call_report *report, size_t top);
 
+/* ---- calls_say.c ---- */
+
+/* Say what is not known of the calls, and what hits have cost. `slow_ns`: as it was requested. */
+void calls_say(const struct call_report *report, const struct call_facts *facts, double budget,
+               uint64_t slow_ns);
+
+/* Warn of facts that a reader of the table would not expect. */
+void calls_warn(const struct call_facts *facts);
+
 /* ---- calls_json.c ---- */
 
 /* Print one JSON object, with all callers and processes. */

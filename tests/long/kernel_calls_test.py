@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE.parent / "e2e"))
 
 import kernel_test  # noqa: E402 pylint: disable=wrong-import-position
 import nodes  # noqa: E402 pylint: disable=wrong-import-position
-from beamflame import DONE  # noqa: E402 pylint: disable=wrong-import-position
+from beamflame import DONE, UNSUPPORTED  # noqa: E402 pylint: disable=wrong-import-position
 
 ROUNDS = 300  # of the loop that is phases:ets_work/2
 
@@ -30,6 +30,7 @@ class KernelCalls(unittest.TestCase):
                 self.assertIn(f"code {DONE}", lines, lines)
                 counted = json.loads(next(line for line in lines if line.startswith("calls "))[6:])
                 self.check(counted)
+                self.check_split(kernel, lines)
                 self.check_matched(json.loads(next(
                     line for line in lines if line.startswith("matched {"))[8:]))
 
@@ -47,6 +48,20 @@ class KernelCalls(unittest.TestCase):
         self.assertEqual(function["calls_without_arguments"], 0)
         self.assertEqual(sorted(row["text"] for row in function["arguments"]),
                          sorted(f"(#Ref<...>, {n})" for n in range(ROUNDS + 1)))
+
+    def check_split(self, kernel, lines):
+        """The load computes: it runs nearly all of the time, or waits for a CPU."""
+        if kernel == "5.10":  # needs Linux 5.15
+            self.assertIn(f"split code {UNSUPPORTED}", lines)
+            return
+        self.assertIn(f"split code {DONE}", lines)
+        counted = json.loads(next(line for line in lines if line.startswith("split {"))[6:])
+        function, = counted["functions"]
+        split, latency = function["split"], function["latency"]
+        self.assertEqual(split["measured"], latency["returned"])
+        self.assertGreater(counted["split_hits"], 100)
+        self.assertGreater(split["running_ns"] + split["preempted_ns"] + split["runnable_ns"],
+                           0.9 * latency["mean_ns"])
 
     def check_matched(self, counted):
         """Only the first rounds match."""

@@ -143,6 +143,34 @@ static void test_callers_are_scaled(void **state)
     call_times_free(&rare);
 }
 
+/* 3 of 4 calls are split, with a weight of 2; another call weighs 6, and waits all the time. */
+static void test_parts_are_those_of_split_calls(void **state)
+{
+    struct call_times times = {0}, other = {0};
+    struct call_split_sums mean;
+
+    (void)state;
+    assert_false(call_times_split(&times, &mean));
+    call_times_add_returned(
+        &times, 5,
+        &(struct wire_time_row){
+            .calls = 4, .weight = 8, .split_calls = 3, .split = {30, 3, 6, 0, 15}});
+    call_times_add_returned(
+        &other, 6,
+        &(struct wire_time_row){.calls = 1, .weight = 6, .split_calls = 1, .split.waiting = 20});
+    call_times_merge(&times, &other);
+    call_times_scale(&times, 140);
+    assert_int_equal(times.split, 4);
+    assert_true(call_times_split(&times, &mean));
+    assert_float_equal(mean.running, 5, 1e-9);
+    assert_float_equal(mean.preempted, 0.5, 1e-9);
+    assert_float_equal(mean.runnable, 1, 1e-9);
+    assert_float_equal(mean.waiting, 10, 1e-9);
+    assert_float_equal(mean.collecting, 2.5, 1e-9);
+    call_times_free(&times);
+    call_times_free(&other);
+}
+
 static void test_nothing_is_known_of_no_calls(void **state)
 {
     struct call_times times = {0};
@@ -163,6 +191,7 @@ int main(void)
         cmocka_unit_test(test_calls_that_are_open),
         cmocka_unit_test(test_product_limit),
         cmocka_unit_test(test_callers_are_scaled),
+        cmocka_unit_test(test_parts_are_those_of_split_calls),
         cmocka_unit_test(test_nothing_is_known_of_no_calls),
     };
 
