@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame calls` on functions that are called very often: what it costs the node, and how often
-its intervals hold the node's own counts, of two functions and of 40 in turn."""
+its intervals hold the node's own counts, of two functions and of 40 in turn; and what the options
+cost, at a known rate of calls."""
 import json
 import math
 import signal
@@ -14,6 +15,9 @@ from figures import Figure
 
 FUNCTIONS = ("callrate:often/1", "callrate:rare/1")
 MANY = ("callrate_all:f*/1",)
+OPTIONS = ((), ("--latency",), ("--args", 2), ("--latency", "--args", 2), ("--split",))
+RATE = 150000  # calls a second
+BURST, WORK = 80, 25000  # of the load
 EDGE = 0.05  # s: the beginning and the end of counting are known so well
 
 
@@ -63,27 +67,55 @@ def one(node, functions, seconds):
 
 
 def calls(release, options):
-    with nodes.Node(release, "callrate", "burst=80", "work=25000") as node:
+    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={WORK}") as node:
         time.sleep(1)
         before, after, passed = over(node, 2)
         runs = [one(node, FUNCTIONS, options.window) for _ in range(options.recordings)]
     yield Figure("calls a second without counting",
                  (after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]) / passed, "{:,.0f}")
     yield from figures_of("2 functions", runs)
-    with nodes.Node(release, "callrate", "all=1", "burst=4", "work=25000") as node:
+    with nodes.Node(release, "callrate", "all=1", "burst=4", f"work={WORK}") as node:
         time.sleep(1)
         runs = [one(node, MANY, options.window) for _ in range(options.recordings)]
     yield from figures_of("40 functions in turn", runs)
 
 
-def figures_of(what, runs):
+def work_for(release, rate):
+    """Return the work in a turn of the load with which it makes so many calls a second."""
+    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={WORK}") as node:
+        time.sleep(1)
+        before, after, passed = over(node, 3)
+    calls_made = after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]
+    return round(WORK * calls_made / passed / rate)
+
+
+def call_options(release, options):
+    work = work_for(release, RATE)
+    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={work}") as node:
+        time.sleep(1)
+        before, after, passed = over(node, 3)
+        yield Figure("calls a second without counting",
+                     (after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]) / passed, "{:,.0f}")
+        for given in OPTIONS:
+            what = " ".join(map(str, given)) or "no option"
+            yield from costs_of(what, [one(node, (*given, FUNCTIONS[0]), options.window)
+                                       for _ in range(options.recordings)])
+
+
+def costs_of(what, runs):
     ratios = [ratio for ratio, _, _ in runs]
-    told = [holds for _, held, _ in runs for holds in held if holds is not None]
     yield Figure(f"{what}: work for each CPU second, of that without", statistics.mean(ratios),
                  "{:.4f}", least=0.99, error=statistics.stdev(ratios) / math.sqrt(len(ratios)))
     yield Figure(f"{what}: cost of a hit, ns", statistics.median(c["hit_ns"] for *_, c in runs), "{:,.0f}")
+    yield Figure(f"{what}: cost of all hits, % of the CPU time",
+                 statistics.median(c["cost_percent"] for *_, c in runs), "{:.2f}")
     yield Figure(f"{what}: time covered, %", statistics.median(c["covered_percent"] for *_, c in runs),
                  "{:.2f}")
+
+
+def figures_of(what, runs):
+    told = [holds for _, held, _ in runs for holds in held if holds is not None]
+    yield from costs_of(what, runs)
     halves = [100 * function["half"] / function["calls"] for *_, c in runs
               for function in c["functions"] if function["half"]]
     if halves:
