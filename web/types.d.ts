@@ -22,13 +22,16 @@
  *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
  *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
  *      countedOf(recording, weights): Counted | null                    counted.js
+ *      makeLanes(recording): Generator<Lane | null>                     lanes.js
  *      eventTotals(recording): EventTotal[]                             event_totals.js
  *      rowIntervals(recording, weights, samples): RowIntervals | null   row_interval.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples, intervals): ProcessRow[]
+ *      delaysOf(recording, processes, range): Delays | null             delays.js
  *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
+ *      lineRows(recording, choice, weights, sides, intervals): LineRow[]
  *      readPattern(text): Pattern                                       pattern.js
  *      weightsOf(recording, event), GROUP_KEYS                          the available options
  *
@@ -174,7 +177,8 @@ export interface Choice {
 /* A Choice, and how the page shows it. */
 export interface View extends Choice {
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
-    panel: "auto" | "none" | "functions" | "processes" | "vm"; /* auto: functions in a wide window */
+    panel: "auto" | "none" | "functions" | "lines" | "processes" | "vm"; /* auto: functions in a
+                                                                          * wide window */
 }
 
 /* ---- what is shown ---- */
@@ -263,6 +267,16 @@ export interface EventTotal {
     share: number; /* of the time in which it was seen; of event wall: of the processes */
 }
 
+/* What VMs did over time, below the heatmap (lanes.js). Bin i begins at start + i * binMs. */
+export interface Lane {
+    name: string; binMs: number; start: number; count: number; /* ms; number of bins */
+    form: "stacked" | "area" | "bars";
+    unit: "share" | "bytes" | "messages" | "ns";
+    parts: LanePart[]; /* several of a stacked lane, else one */
+    most: number; /* the value at the upper edge */
+}
+export interface LanePart { name: string; values: Float64Array }
+
 /* Half of the 95 % intervals of a node of a tree (row_interval.js). */
 export interface Halves { total: number; self: number }
 
@@ -271,8 +285,17 @@ export interface ProcessRow {
     name: string; pid: string; node: string; /* process_names.js */
     total: number; half: number; samples: number; cpuNs: number; reductions: number;
     msgq: number; memory: number; /* newest known value, or NaN */
+    growth: number; /* bytes of memory and binaries, from its first sample to the newest, or NaN */
     statuses: Float64Array; /* share by status */
     spark: Float32Array; /* weight over time */
+}
+
+/* Who ran while processes were in run queues (delays.js). */
+export interface Delays {
+    ns: number; count: number; /* time in run queues; how often */
+    cpuNs: number | null; /* CPU time of their schedulers meanwhile; null: event cpu is missing */
+    ran: { process: number; name: string; pid: string; node: string;
+           ns: number; /* its part of cpuNs */ }[]; /* most first */
 }
 
 export interface NodeRow {
@@ -282,8 +305,7 @@ export interface NodeRow {
     spark: Float32Array; /* values over time */
 }
 
-export interface FunctionRow {
-    name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
+export interface Cost {
     self: number; total: number;
     half: number; /* of the interval of `total` */
     samples: number; /* in `total` */
@@ -292,4 +314,8 @@ export interface FunctionRow {
      * change is smaller. */
     against: { self: number; total: number; samples: number; change: number; noise: number } | null;
 }
+export interface FunctionRow extends Cost {
+    name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
+}
+export interface LineRow extends FunctionRow { place: string } /* "lists.erl:123" */
 export interface FunctionCaller { name: string; kind: Kind; total: number } /* most first */

@@ -92,10 +92,14 @@ class Viewer:
     def fragment(self):
         return self.step("url").partition("#")[2]
 
+    def heads(self):
+        """Return the heads of the columns of the table that is shown."""
+        return self.texts("#panel [role=columnheader]")
+
     def rows(self):
         """Return the cells of the visible rows of the table that is shown."""
         cells = self.texts("#panel [role=gridcell]")
-        width = len(self.texts("#panel [role=columnheader]"))
+        width = len(self.heads())
         return [cells[i:i + width] for i in range(0, len(cells), width)]
 
 

@@ -34,8 +34,12 @@ class Table {
     }
 }
 
-const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]];
+const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"],
+    ["binaries", "bytes"]];
 const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
+
+const valuesOf = (event) => [{ name: "time", unit: "ns" },
+    ...event === "sched" ? [{ name: "delay", unit: "ns" }] : []];
 
 /** A sample with `ofHit` is of the same hit as the sample before it. */
 function partsOf(samples) {
@@ -46,8 +50,9 @@ function partsOf(samples) {
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
- * activity, ofHit, exact, reductions, msgq, memory}. Fields that are left out have defaults. A frame that begins
- * with '*' is native code.
+ * activity, ofHit, exact, thread, delay, reductions, msgq, memory, binaries}. Fields that are left out have
+ * defaults. A frame that begins with '*' is native code; "f@12" is line 12 of src/f.erl. Event sched
+ * has a second value, delay.
  *
  * @param {object[]} samples
  * @param {object[]} [parts]
@@ -57,9 +62,11 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
     const strings = new Table(), frames = new Table(), stacks = new Table();
     const processes = new Table(), string = (text) => (text ? strings.add(text) : 0);
     const events = [...new Set(samples.map(({ event = "cpu" }) => event))];
+    const erlangFrame = (name, line) => ({ symbol: string(name), kind: 1,
+        ...line ? { file: string(`src/${name}.erl`), line: Number(line) } : {} });
     const stackOf = (text) => text.split(";").filter(Boolean).reduce((parent, name) =>
         stacks.add({ parent, frame: frames.add(name[0] === "*"
-            ? { symbol: string(name.slice(1)), kind: 4 } : { symbol: string(name), kind: 1 }) }), 0);
+            ? { symbol: string(name.slice(1)), kind: 4 } : erlangFrame(...name.split("@"))) }), 0);
     const processOf = (name) => (name ? processes.add({ name: string(name), target: 1,
         pid: string(`<0.${name.length}.0>`) }) : 0);
     const stack = Uint32Array.from(samples, (sample) => stackOf(sample.stack ?? ""));
@@ -83,21 +90,22 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
             kind: new Uint8Array(1), number: new Uint32Array(1) },
         targets: [{ node: "", host: "", pid: 0 }, { node: "shop@web", host: "", pid: 100 }],
         events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
-            ({ name, values: [{ name: "time", unit: "ns" }], summary: null }))],
+            ({ name, values: valuesOf(name), summary: null }))],
         spans: ["", ...events].map(() => null),
         nodeMetrics: [],
         samples: {
             count: samples.length, stack, process,
             time: column(Uint32Array, ({ time = 0 }) => time),
             event: column(Uint8Array, ({ event = "cpu" }) => events.indexOf(event) + 1),
-            thread: new Uint32Array(samples.length), detail: new Uint32Array(samples.length),
+            thread: column(Uint32Array, ({ thread = 0 }) => thread), detail: new Uint32Array(samples.length),
             status: column(Uint8Array, ({ status = "running" }) => STATUSES.indexOf(status)),
             activity: column(Uint8Array, ({ activity = 0 }) => activity),
             complete: column(Uint8Array, () => 1), named: column(Uint8Array, () => 0),
             exact: column(Uint8Array, ({ exact = false }) => (exact ? 1 : 0)),
             window: column(Uint32Array, ({ time = 0 }) => time / 250),
             parts: partsOf(samples),
-            value: () => column(Float64Array, ({ value = 1 }) => value),
+            value: (index) => column(Float64Array, ({ value = 1, delay = 0 }) =>
+                (index ? delay : value)),
             metric: (index) => column(Float64Array, (sample) => sample[METRICS[index][0]] ?? NaN),
         },
     };

@@ -11,11 +11,13 @@ import { buildSandwich, buildTree, nodeHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
+import { delaysOf } from "#analysis/delays";
 import { countedOf } from "#analysis/counted";
 import { eventTotals } from "#analysis/event_totals";
 import { rowIntervals } from "#analysis/row_interval";
 import { nodeRows } from "#analysis/node_rows";
 import { functionCallers, functionRows } from "#analysis/function_rows";
+import { lineRows } from "#analysis/line_rows";
 import { readPattern } from "#analysis/pattern";
 import { nameOf, remember } from "#analysis/memo";
 
@@ -136,6 +138,12 @@ export class Model {
                 this.intervals(any)[0]));
     }
 
+    /** Who ran while the selected processes were in run queues. @param {Choice} choice */
+    delays({ processes, range }) {
+        return remember(this.recording, "delays", JSON.stringify([processes, range]), () =>
+            (processes.length ? delaysOf(this.recording, processes, range) : null));
+    }
+
     /** @param {Choice} choice */
     nodeRows({ range }) {
         return remember(this.recording, "node rows", JSON.stringify(range), () =>
@@ -146,6 +154,16 @@ export class Model {
     functions(choice) {
         return remember(this.recording, "function rows", this.key(choice), () =>
             functionRows(this.recording, choice, this.weights(choice), this.sides(choice),
+                this.intervals(choice)[0]));
+    }
+
+    /** @param {Choice} choice */
+    lines(choice) {
+        const { form, focus } = choice;
+        const key = JSON.stringify([this.key(choice), form === "sandwich" && focus]);
+
+        return remember(this.recording, "line rows", key, () =>
+            lineRows(this.recording, choice, this.weights(choice), this.sides(choice),
                 this.intervals(choice)[0]));
     }
 

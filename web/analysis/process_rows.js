@@ -28,13 +28,16 @@ export function processRows(recording, weights, samples, intervals) {
     const states = recording.header.statuses.length;
     const reductions = metricBounds(recording, samples, rowOf, count, "reductions");
     const msgq = metricBounds(recording, samples, rowOf, count, "msgq").last;
-    const memory = metricBounds(recording, samples, rowOf, count, "memory").last;
+    const memory = metricBounds(recording, samples, rowOf, count, "memory");
+    const binaries = metricBounds(recording, samples, rowOf, count, "binaries");
 
     return Array.from(ids, (process, row) => ({
         process, ...processName(recording, process),
         total: counted.total[row], half: halves?.[row] ?? 0, samples: counted.samples[row], cpuNs: cpuNs[row],
         reductions: reductions.last[row] - reductions.first[row],
-        msgq: msgq[row], memory: memory[row],
+        msgq: msgq[row], memory: memory.last[row],
+        growth: memory.last[row] - memory.first[row]
+            + (binaries.last[row] - binaries.first[row] || 0),
         statuses: shares.subarray(row * states, (row + 1) * states),
         spark: counted.spark.subarray(row * SPARK_POINTS, (row + 1) * SPARK_POINTS),
     }));

@@ -35,8 +35,31 @@ const TABLE_MARK = "[table ";
 export function shownStacks(recording, { hidden, foldRecursion, erlangOnly }) {
     const key = JSON.stringify([hidden, foldRecursion, erlangOnly]);
 
-    return remember(recording, "shown", key, () =>
-        show(recording, hidden, foldRecursion, erlangOnly));
+    return remember(recording, "shown", key, () => {
+        const { of, nodes } = show(recording, hidden, foldRecursion, erlangOnly,
+            functionsOf(recording));
+
+        return inCallOrder(recording, of, nodes);
+    });
+}
+
+/**
+ * The same, but with a node for each source line of a function: `fn` has the line by node.
+ *
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {{ of: Uint32Array, count: number }} lines by frame id, and how many
+ * @returns {ShownStacks}
+ */
+export function shownLines(recording, { hidden, foldRecursion, erlangOnly }, lines) {
+    const key = JSON.stringify([hidden, foldRecursion, erlangOnly]);
+
+    return remember(lines, "shown", key, () => {
+        const { of, nodes: { count, a, b } } = show(recording, hidden, foldRecursion, erlangOnly,
+            lines);
+
+        return { of, count, parent: a.slice(0, count), fn: b.slice(0, count) };
+    });
 }
 
 /**
@@ -44,8 +67,9 @@ export function shownStacks(recording, { hidden, foldRecursion, erlangOnly }) {
  * @param {string[]} hidden
  * @param {boolean} fold
  * @param {boolean} erlangOnly
+ * @param {{ of: Uint32Array, count: number }} labels of nodes, by frame id, and how many
  */
-function show(recording, hidden, fold, erlangOnly) {
+function show(recording, hidden, fold, erlangOnly, labels) {
     const { stacks } = recording, functions = functionsOf(recording);
     const isHidden = hiddenFunctions(recording, hidden);
     const isCalled = erlangOnly ? calledFrames(recording)
@@ -55,17 +79,17 @@ function show(recording, hidden, fold, erlangOnly) {
     const last = new Uint32Array(count); /* by stack, the youngest frame that is shown */
     const nodes = new PairTable(count);
 
-    nodes.add(0, functions.count); /* node 0 has no function */
+    nodes.add(0, labels.count); /* node 0 has no function */
     for (let id = 1; id < count; id++) {
         const parent = stacks.parent[id], frame = stacks.frame[id], before = last[parent];
         const goes = isHidden[functions.of[frame]] ||
             (isCalled[frame] && before && !isCalled[before]) ||
             (fold && before && same[before] === same[frame]);
 
-        of[id] = goes ? of[parent] : nodes.add(of[parent], functions.of[frame]);
+        of[id] = goes ? of[parent] : nodes.add(of[parent], labels.of[frame]);
         last[id] = goes ? before : frame;
     }
-    return inCallOrder(recording, of, nodes);
+    return { of, nodes };
 }
 
 /**

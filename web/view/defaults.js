@@ -45,7 +45,7 @@ export function viewOfEvent(recording, event) {
 
     return { ...DEFAULTS, ...choice, ...own, event, change,
         foldRecursion: choice.foldRecursion
-            || (event === "cpu" && isDeepByRecursion(recording, id, ROWS)),
+            || isDeepByRecursion(recording, id, ROWS),
         groupBy: groupBy ?? DEFAULTS.groupBy, weight: weight || weights[0] };
 }
 

@@ -7,7 +7,7 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
         ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"],
-        ["0", "zoom out"], ["t", "tables: functions, processes, VM, none"], ["p", "save, print"],
+        ["0", "zoom out"], ["t", "tables: functions, lines, processes, VM, none"], ["p", "save, print"],
         ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [

@@ -66,7 +66,7 @@ const FIELDS = [
     ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG],
     ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
-    ["panel", "panel", oneOf("auto", "none", "functions", "processes", "vm")],
+    ["panel", "panel", oneOf("auto", "none", "functions", "lines", "processes", "vm")],
 ];
 
 export class Link {

@@ -8,7 +8,7 @@ import { byId, button, fill } from "#view/dom";
 import { DEFAULTS } from "#view/defaults";
 import { Link } from "#view/link";
 import { State } from "#view/state";
-import { Model, ofAnyProcess } from "#analysis/model";
+import { Model } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
 import { foldedText } from "#analysis/folded_text";
@@ -21,10 +21,7 @@ import { Picture } from "#view/flame_draw";
 import { savePng, saveSvg, saveText } from "#view/export";
 import { Heatmap } from "#view/heatmap";
 import { selectionText } from "#view/selection_text";
-import { FunctionTable } from "#view/function_table";
-import { ProcessTable } from "#view/process_table";
-import { NodeTable } from "#view/node_table";
-import { Panel } from "#view/panel";
+import { Tables } from "#view/tables";
 import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
 import { showLegend } from "#view/legend";
@@ -62,21 +59,14 @@ export class Page {
         this.controls = new Controls(byId("choices"), recording, this.set);
         this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
-            togglePanel: () => this.set({ panel: this.panel.shown(this.view)
+            togglePanel: () => this.set({ panel: this.tables.panel.shown(this.view)
                 ? "none" : "functions" }),
         });
         this.graph = this.makeGraph();
         this.heatmap = this.makeHeatmap();
-        this.functions = new FunctionTable((focus) => this.set({ form: "sandwich", focus }),
-            (kind) => kindColour(this.theme.theme, kind),
-            (row) => this.model.callers(this.view, row));
-        this.processes = new ProcessTable((processes) => this.set({ processes }),
-            recording.header.statuses);
-        this.vm = new NodeTable();
-        this.panel = new Panel(byId("panel"), byId("splitter"),
-            { functions: this.functions, processes: this.processes,
-                ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
-            (panel) => this.set({ panel }));
+        this.tables = new Tables(recording, this.model, { view: () => this.view, set: this.set,
+            colourOf: (kind) => kindColour(this.theme.theme, kind),
+            showCpuOf: (process) => this.showCpuOf(process) });
         byId("times").hidden = !recording.header.parts.some(hasTime);
         showHeader(byId("about"), recording);
         showWarnings(byId("warnings"), recording);
@@ -186,7 +176,7 @@ export class Page {
      */
     showGraph(view, trees) {
         const matches = this.model.matches(view);
-        const tab = this.panel.show(view);
+        const tab = this.tables.panel.show(view);
         const upwards = trees.length === 1 && !view.icicle;
         const signed = Boolean(view.against) || view.change;
 
@@ -212,20 +202,11 @@ export class Page {
     showRest(view) {
         clearTimeout(this.pending);
         this.pending = setTimeout(() => {
-            const { model } = this, tab = this.panel.shown(view);
+            const { model } = this;
 
             byId("hint").hidden = kept(DRAGGED) !== null || view.range !== null;
             this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
-            if (tab === "functions")
-                this.functions.show(model.functions(view), model.weights(view),
-                    model.whole(view), view.form === "sandwich" ? view.focus : "",
-                    model.intervals(view)[0] !== null);
-            else if (tab === "processes")
-                this.processes.show(model.processes(view), model.weights(view),
-                    model.whole(ofAnyProcess(view)), view.processes,
-                    model.intervals(ofAnyProcess(view))[0] !== null);
-            else if (tab === "vm")
-                this.vm.show(model.nodeRows(view));
+            this.tables.show(view);
         });
     }
 
@@ -257,6 +238,13 @@ export class Page {
         if (event !== this.view.event)
             this.set({ event, weight, change, groupBy, form, foldRecursion, erlangOnly,
                 focus: "" });
+    }
+
+    /** Show the CPU time of a process, of the selected time. @param {number} process */
+    showCpuOf(process) {
+        const { range, panel } = this.view;
+
+        this.set({ ...this.link.baseOf("cpu"), range, panel, processes: [process] });
     }
 
     /**
@@ -292,7 +280,7 @@ export class Page {
             : this.view.focus;
 
         this.set({ form: "sandwich", focus,
-            panel: focus || this.panel.shown(this.view) ? this.view.panel : "functions" });
+            panel: focus || this.tables.panel.shown(this.view) ? this.view.panel : "functions" });
     }
 
     /**

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of processes. Picking one selects its samples; with Ctrl it is added or removed. */
-import { element } from "#view/dom";
-import { amountText, numberText, percentText } from "#view/number_text";
+import { delayContent } from "#view/delay_text";
+import { element, fill } from "#view/dom";
+import { amountText, changeText, numberText, percentText } from "#view/number_text";
 import { SPARK_COLUMN, sparkline } from "#view/sparkline";
 import { sureColumns, totalCell } from "#view/sure_columns";
 import { Table } from "#view/table";
@@ -12,9 +13,11 @@ import { Table } from "#view/table";
 export class ProcessTable {
     /**
      * @param {(processes: number[]) => void} onpick
+     * @param {(process: number) => void} onshow show what a process ran
      * @param {string[]} statuses names by number
      */
-    constructor(onpick, statuses) {
+    constructor(onpick, onshow, statuses) {
+        this.onshow = onshow;
         this.statuses = statuses;
         /** @type {number[]} */
         this.picked = [];
@@ -25,7 +28,9 @@ export class ProcessTable {
         /** @type {string | null} */
         this.kind = null; /* of the columns */
         this.hasHalf = false;
-        this.element = this.table.element;
+        this.delays = element("div", { className: "foot", "aria-live": "polite" });
+        this.element = element("div", { className: "table-with-foot" },
+            this.table.element, this.delays);
     }
 
     /**
@@ -34,8 +39,9 @@ export class ProcessTable {
      * @param {number} whole the weight that is 100 %
      * @param {number[]} picked
      * @param {boolean} hasHalf totals have intervals
+     * @param {import("../types.js").Delays | null} delays of the picked processes
      */
-    show(rows, weights, whole, picked, hasHalf) {
+    show(rows, weights, whole, picked, hasHalf, delays) {
         const kind = JSON.stringify([weights.unit === "samples", hasHalf]);
 
         this.weights = weights;
@@ -47,6 +53,13 @@ export class ProcessTable {
         this.whole = whole;
         this.picked = picked;
         this.table.show(rows, new Set(picked.map(String)));
+        fill(this.delays, ...delays ? delayContent(delays, this.namesOf(picked), this.onshow) : []);
+    }
+
+    /** @param {number[]} picked */
+    namesOf(picked) {
+        return this.table.all.filter(({ process }) => picked.includes(process))
+            .map(({ name }) => name).join(", ");
     }
 
     /**
@@ -79,19 +92,23 @@ export class ProcessTable {
             { title: "", hint: "share of the selected total", width: "72px",
                 number: true, order: null, cell: (row) => percentText(row.total, this.whole ?? 0) },
             ...sureColumns(this.weights?.unit ?? "samples", this.hasHalf),
-            { title: "time", hint: "the total over time", width: SPARK_COLUMN,
-                order: null, cell: (row) => sparkline(row.spark) },
+            { title: "growth", hint: "of memory and binaries, from its first to its newest sample in "
+                + "the selected time", width: "86px", number: true, order: (row) => row.growth,
+                cell: (row) => known(row.growth,
+                    row.growth ? changeText(row.growth, "bytes") : "") },
+            { title: "memory", hint: "at its newest sample", width: "78px", number: true,
+                order: (row) => row.memory,
+                cell: (row) => known(row.memory, amountText(row.memory, "bytes")) },
+            { title: "queue", hint: "messages, at its newest sample", width: "64px", number: true,
+                order: (row) => row.msgq, cell: (row) => known(row.msgq, numberText(row.msgq)) },
             { title: "status", hint: "shares of its samples", width: "62px", order: null,
                 cell: (row) => this.statusBar(row) },
+            { title: "time", hint: "the total over time", width: SPARK_COLUMN,
+                order: null, cell: (row) => sparkline(row.spark) },
             { title: "CPU", width: "78px", number: true, order: (row) => row.cpuNs,
                 cell: (row) => (row.cpuNs ? amountText(row.cpuNs, "ns") : "") },
             { title: "reductions", width: "116px", number: true, order: (row) => row.reductions,
                 cell: (row) => known(row.reductions, numberText(row.reductions)) },
-            { title: "queue", hint: "messages, at its newest sample", width: "64px", number: true,
-                order: (row) => row.msgq, cell: (row) => known(row.msgq, numberText(row.msgq)) },
-            { title: "memory", hint: "at its newest sample", width: "78px", number: true,
-                order: (row) => row.memory,
-                cell: (row) => known(row.memory, amountText(row.memory, "bytes")) },
         ];
     }
 

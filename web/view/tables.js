@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The tables beside the graph: which one is shown, and its rows. */
+import { ofAnyProcess } from "#analysis/model";
+import { byId } from "#view/dom";
+import { FunctionTable } from "#view/function_table";
+import { LineTable } from "#view/line_table";
+import { NodeTable } from "#view/node_table";
+import { Panel } from "#view/panel";
+import { ProcessTable } from "#view/process_table";
+
+/** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").View} View */
+/** @typedef {import("#analysis/model").Model} Model */
+
+/**
+ * @typedef {object} Actions
+ * @property {() => View} view
+ * @property {import("./controls.js").Set} set
+ * @property {(kind: number) => string} colourOf
+ * @property {(process: number) => void} showCpuOf
+ */
+
+export class Tables {
+    /**
+     * @param {Recording} recording
+     * @param {Model} model
+     * @param {Actions} actions
+     */
+    constructor(recording, model, { view, set, colourOf, showCpuOf }) {
+        this.model = model;
+        /* The table stays: the sandwich has another default. */
+        const focusOn = (/** @type {string} */ focus) => set({ form: "sandwich", focus,
+            panel: this.panel.shown(view()) ?? view().panel });
+
+        this.functions = new FunctionTable(focusOn, colourOf, (row) => model.callers(view(), row));
+        this.lines = new LineTable(focusOn, colourOf);
+        this.processes = new ProcessTable((processes) => set({ processes }), showCpuOf,
+            recording.header.statuses);
+        this.vm = new NodeTable();
+        this.panel = new Panel(byId("panel"), byId("splitter"),
+            { functions: this.functions, lines: this.lines, processes: this.processes,
+                ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
+            (panel) => set({ panel }));
+    }
+
+    /** Fill the table that is shown. @param {View} view */
+    show(view) {
+        const { model } = this, any = ofAnyProcess(view);
+
+        switch (this.panel.shown(view)) {
+        case "functions":
+            this.functions.show(model.functions(view), this.scaleOf(view, model.functions(view)),
+                view.form === "sandwich" ? view.focus : "");
+            break;
+        case "lines":
+            this.lines.show(model.lines(view), this.scaleOf(view, model.lines(view)));
+            break;
+        case "processes":
+            this.processes.show(model.processes(view), model.weights(view), model.whole(any),
+                view.processes, hasHalf(model.processes(view)), model.delays(view));
+            break;
+        case "vm":
+            this.vm.show(model.nodeRows(view));
+        }
+    }
+
+    /**
+     * @param {View} view
+     * @param {{ half: number }[]} rows
+     * @returns {import("./cost_columns.js").CostScale}
+     */
+    scaleOf(view, rows) {
+        const { model } = this;
+
+        return { unit: model.weights(view).unit, total: model.whole(view),
+            compares: view.against !== null, hasHalf: hasHalf(rows) };
+    }
+}
+
+/** True if a row has an interval, known or not. @param {{ half: number }[]} rows */
+const hasHalf = (rows) => rows.some(({ half }) => half !== 0);
