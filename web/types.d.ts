@@ -176,6 +176,7 @@ export interface Choice {
 
 /* A Choice, and how the page shows it. */
 export interface View extends Choice {
+    lanes: "auto" | "none" | "shown"; /* auto: in a large window */
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
     panel: "auto" | "none" | "functions" | "lines" | "processes" | "vm"; /* auto: functions in a
                                                                           * wide window */

@@ -210,6 +210,38 @@ class Viewer(unittest.TestCase):
         page.press("u")
         self.assert_selected(total_of(self.folded()))
 
+    def test_lanes_are_aligned_with_the_heatmap_and_select_a_time(self):
+        """Below the heatmap are lanes, which a key hides. A drag over a lane selects a time within a
+        second; the pointer says what the lane has. The lane of memory has RSS of the readings."""
+        page = self.show()
+        self.assertTrue(page.step("visible", "button:text-is('Lanes')"))
+        tall = page.step("box", HEATMAP)["height"]
+        page.drag_heatmap((0.21, 0.95), (0.26, 0.95))
+        expected = total_of(self.folded(*seconds(page.status)))
+        self.assert_selected(expected)
+        start, end = (float(part) for part in seconds(page.status)[1::2])
+        width = page.step("box", "#heatmap .spacer")["width"] / 64  # in seconds, which have 64 px
+        self.assertAlmostEqual(start, 0.21 * width, delta=0.06)
+        self.assertAlmostEqual(end, 0.26 * width, delta=0.06)
+        rss = next(line["readings"][-1][1] for line in self.lines()
+                   if line["type"] == "node_metric" and line["metric"] == "rss")
+        told, = [text for text in self.lane_texts(page, tall) if "memory" in text]
+        self.assertAlmostEqual(float(re.search(r"([\d.]+) MB", told)[1]), rss / 1e6,
+                               delta=0.1 * rss / 1e6)
+        page.press("l")
+        self.assertLess(page.step("box", HEATMAP)["height"], tall - 40)
+        page.press("u", "u")
+        self.assertEqual([page.step("box", HEATMAP)["height"], page.fragment], [tall, ""])
+        self.assertEqual(page.step("complaints"), [])
+
+    def lane_texts(self, page, tall):
+        """Return what the pointer says of each lane at a time."""
+        texts = []
+        for y in range(int(tall) - 12, 170, -24):
+            page.step("hover", {"on": "#heatmap .spacer", "at": [0.2, y / tall]})
+            texts.append(page.text("#tooltip"))
+        return texts
+
     def test_include_and_exclude_fields_filter_stacks(self):
         page = self.show()
         page.fill(INCLUDE, "families:burn")

@@ -59,6 +59,12 @@ const steps = {
         if (shift)
             await page.keyboard.up("Shift");
     },
+    /** Moves the pointer to a place of an element, given as drag() has it. */
+    async hover({ on, at: [x, y] }) {
+        const box = await page.locator(on).boundingBox();
+
+        await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
+    },
     /** Drags with a finger, as drag(). */
     async touch({ on, from, to }) {
         const box = await page.locator(on).boundingBox(), cdp = await context.newCDPSession(page);

@@ -33,7 +33,7 @@ export class GraphControls {
     /**
      * @param {Element} place
      * @param {Set} set
-     * @param {{ view(): View, sandwich(): void, togglePanel(): void }} page
+     * @param {{ view(): View, sandwich(): void, togglePanel(): void, toggleLanes(): void }} page
      */
     constructor(place, set, page) {
         this.forms = FORMS.map(([form, text, hint]) => button(text, () =>
@@ -57,12 +57,21 @@ export class GraphControls {
         this.search.element.id = "search";
         this.search.element.size = 24;
         this.matched = element("output", { id: "matched", htmlFor: "search" });
+        this.lanes = toggle("Lanes", () => page.toggleLanes(),
+            { title: "what the VM did over time, below the heatmap (l)" });
         this.panel = toggle("Tables", () => page.togglePanel(), { title: "t" });
         fill(place, element("span", { className: "joined", role: "radiogroup",
             "aria-label": "form" }, ...this.forms), this.icicle.element, this.fold.element,
         this.erlang.element, this.plumbing.element, this.perField,
         element("span", { className: "push field" }, this.matched, this.search.element,
-            this.panel.element));
+            this.lanes.element, this.panel.element));
+        this.showLanes(null);
+    }
+
+    /** @param {boolean | null} shown null: there are none */
+    showLanes(shown) {
+        this.lanes.element.hidden = shown === null;
+        this.lanes.set(shown === true);
     }
 
     /**

@@ -2,12 +2,13 @@
 /*
  * The heatmap. A column is a second, a cell is a part of it. Dragging selects a range of time, with
  * Shift the range to compare with. A click selects a second. One finger selects, two move the
- * heatmap. Keys do the same as the pointer.
+ * heatmap. Keys do the same as the pointer. Below it are lanes, in which time runs to the right only.
  */
 import { element } from "#view/dom";
 import { percentText } from "#view/number_text";
 import { rangeText, timeText } from "#view/time_text";
 import { AXIS, HeatPainter } from "#view/heatmap_draw";
+import { heightOf, laneAt, laneText, LanePainter } from "#view/lane_draw";
 
 /** @typedef {import("../types.js").Cells} Cells */
 /** @typedef {import("../types.js").Header} Header */
@@ -45,6 +46,9 @@ export class Heatmap {
         this.context = /** @type {CanvasRenderingContext2D} */ (
             this.canvas.getContext("2d", { alpha: false }));
         this.painter = new HeatPainter(this.context);
+        this.lanePainter = new LanePainter(this.context);
+        /** @type {import("../types.js").Lane[]} */
+        this.lanes = [];
         /** @type {Cells | null} */
         this.cells = null;
         /** @type {Uint8Array | null} */
@@ -52,7 +56,7 @@ export class Heatmap {
         /** @type {{ range: Range | null, against: Range | null }} */
         this.selected = { range: null, against: null };
         this.drawn = this.selected; /* with the range that is being selected */
-        /** @type {{ cell: number, which: "range" | "against" } | null} */
+        /** @type {{ cell: number, which: "range" | "against", inLanes: boolean } | null} */
         this.begun = null;
         /** @type {Map<number, number>} */
         this.touches = new Map(); /* x by id of the fingers that touch */
@@ -82,7 +86,16 @@ export class Heatmap {
     /** @param {Theme} theme */
     setTheme(theme) {
         this.painter.setTheme(theme);
+        this.lanePainter.setTheme(theme);
         this.draw();
+    }
+
+    /** @param {import("../types.js").Lane[]} lanes */
+    showLanes(lanes) {
+        if (lanes !== this.lanes) {
+            this.lanes = lanes;
+            this.resize();
+        }
     }
 
     /**
@@ -112,7 +125,7 @@ export class Heatmap {
             return;
         this.rowHeight = Math.max(1, Math.round(HEIGHT / cells.rows));
         this.columnWidth = Math.min(MOST_WIDTH, Math.max(LEAST_WIDTH, width / cells.columns));
-        const height = this.rowHeight * cells.rows + AXIS;
+        const height = this.lanesTop + heightOf(this.lanes);
 
         this.spacer.style.width = `${Math.floor(this.columnWidth * cells.columns)}px`;
         this.spacer.style.height = canvas.style.height = `${height}px`;
@@ -120,6 +133,11 @@ export class Heatmap {
         canvas.width = Math.round(width * devicePixelRatio);
         canvas.height = Math.round(height * devicePixelRatio);
         this.paint();
+    }
+
+    /** Where the lanes begin, px below the upper edge. */
+    get lanesTop() {
+        return (this.rowHeight ?? 1) * (this.cells?.rows ?? 0) + AXIS;
     }
 
     draw() {
@@ -136,24 +154,41 @@ export class Heatmap {
 
         if (!cells)
             return;
-        context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
-        this.painter.draw({ cells, marks, header: this.header, columnWidth, rowHeight,
+        const scene = { cells, marks, header: this.header, columnWidth, rowHeight,
             left: this.scroller.scrollLeft, width: this.canvas.clientWidth, ...this.drawn,
-            cursor: document.activeElement === this.canvas ? this.cursor : -1 });
+            cursor: document.activeElement === this.canvas ? this.cursor : -1 };
+
+        context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
+        this.painter.draw(scene);
+        this.lanePainter.draw(this.lanes, scene, this.lanesTop);
     }
 
     /* ---- cells and time ---- */
 
-    /** The cell at the pointer, or the nearest one. @param {MouseEvent} event */
+    /**
+     * The cell at the pointer, or the nearest one. In a lane, the cell at that time: time runs to the
+     * right there, within a second too.
+     *
+     * @param {MouseEvent} event
+     */
     cellAt(event) {
         const { cells, columnWidth = 1, rowHeight = 1 } = this;
 
         if (!cells)
             return 0;
-        const column = Math.floor((event.offsetX + this.scroller.scrollLeft) / columnWidth);
+        const place = (event.offsetX + this.scroller.scrollLeft) / columnWidth;
+
+        if (this.isInLanes(event))
+            return clamp(Math.floor(place * cells.rows), cells.columns * cells.rows);
+        const column = Math.floor(place);
         const row = cells.rows - 1 - Math.floor(event.offsetY / rowHeight);
 
         return clamp(column, cells.columns) * cells.rows + clamp(row, cells.rows);
+    }
+
+    /** A drag that began in the lanes stays there. @param {MouseEvent} event */
+    isInLanes({ offsetY }) {
+        return this.begun ? this.begun.inLanes : laneAt(this.lanes, offsetY - this.lanesTop) !== undefined;
     }
 
     /** The start of a cell on the time axis, ms. @param {number} cell */
@@ -214,7 +249,8 @@ export class Heatmap {
             return;
         }
         this.cursor = this.cellAt(event);
-        this.begun = { cell: this.cursor, which: event.shiftKey ? "against" : "range" };
+        this.begun = { cell: this.cursor, which: event.shiftKey ? "against" : "range",
+            inLanes: this.isInLanes(event) };
     }
 
     /** @param {PointerEvent} event */
@@ -229,8 +265,12 @@ export class Heatmap {
                 [this.begun.which]: this.rangeOf(this.begun.cell, cell) };
             this.draw();
         }
+        const lane = laneAt(this.lanes, event.offsetY - this.lanesTop);
+        const text = lane ? `${timeText(this.header, this.timeOf(cell))}: ${
+            laneText(lane, this.timeOf(cell))}` : this.textOf(cell);
+
         this.listener.onhover(this.begun && cell !== this.begun.cell
-            ? rangeText(this.header, this.rangeOf(this.begun.cell, cell)) : this.textOf(cell),
+            ? rangeText(this.header, this.rangeOf(this.begun.cell, cell)) : text,
         event.clientX, event.clientY);
     }
 
@@ -308,7 +348,8 @@ export class Heatmap {
         if (this.begun)
             this.drawn = { ...this.selected,
                 [this.begun.which]: this.rangeOf(this.begun.cell, this.cursor) };
-        this.listener.onsay(this.textOf(this.cursor));
+        this.listener.onsay([this.textOf(this.cursor), ...this.lanes.map((lane) =>
+            laneText(lane, this.timeOf(this.cursor)))].join("; "));
         this.draw();
         return true;
     }
@@ -327,7 +368,7 @@ export class Heatmap {
 
         this.cursor = Math.max(0, this.cursor);
         if (!begun) {
-            this.begun = { cell: this.cursor, which };
+            this.begun = { cell: this.cursor, which, inLanes: false };
             this.listener.onsay(`from ${timeText(this.header, this.timeOf(this.cursor))}: `
                 + "move, then Enter");
             return;

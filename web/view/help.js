@@ -7,8 +7,8 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
         ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"],
-        ["0", "zoom out"], ["t", "tables: functions, lines, processes, VM, none"], ["p", "save, print"],
-        ["d", "dark or light"], ["?", "this"],
+        ["0", "zoom out"], ["t", "tables: functions, lines, processes, VM, none"], ["l", "lanes below the heatmap"],
+        ["p", "save, print"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
         ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],

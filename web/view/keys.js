@@ -15,6 +15,7 @@ const KEYS = {
     0: (page) => page.zoom(null),
     Escape: (page) => page.escape(),
     t: (page) => page.state.set({ panel: page.tables.panel.next(page.view) }),
+    l: (page) => page.lanes.toggle(page.view),
     p: (page) => page.exportMenu(),
     d: (page) => page.theme.toggle(),
     k: (page) => page.state.set({ form: "stacks" }),

@@ -67,6 +67,7 @@ const FIELDS = [
     ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
     ["panel", "panel", oneOf("auto", "none", "functions", "lines", "processes", "vm")],
+    ["lanes", "lanes", oneOf("auto", "none", "shown")],
 ];
 
 export class Link {

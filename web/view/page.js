@@ -22,6 +22,7 @@ import { savePng, saveSvg, saveText } from "#view/export";
 import { Heatmap } from "#view/heatmap";
 import { selectionText } from "#view/selection_text";
 import { Tables } from "#view/tables";
+import { Lanes } from "#view/lanes";
 import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
 import { showLegend } from "#view/legend";
@@ -61,9 +62,14 @@ export class Page {
             view: () => this.view, sandwich: () => this.sandwich(),
             togglePanel: () => this.set({ panel: this.tables.panel.shown(this.view)
                 ? "none" : "functions" }),
+            toggleLanes: () => this.lanes.toggle(this.view),
         });
         this.graph = this.makeGraph();
         this.heatmap = this.makeHeatmap();
+        this.lanes = new Lanes(recording, (lanes, shown) => {
+            this.heatmap.showLanes(lanes);
+            this.graphControls.showLanes(shown);
+        }, this.set);
         this.tables = new Tables(recording, this.model, { view: () => this.view, set: this.set,
             colourOf: (kind) => kindColour(this.theme.theme, kind),
             showCpuOf: (process) => this.showCpuOf(process) });
@@ -207,6 +213,7 @@ export class Page {
             byId("hint").hidden = kept(DRAGGED) !== null || view.range !== null;
             this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
             this.tables.show(view);
+            this.lanes.show(view);
         });
     }
 

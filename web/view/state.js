@@ -8,7 +8,7 @@
 /** @typedef {import("./link.js").Link} Link */
 
 /* A change of these fields keeps the zoom. Other fields change the graph, so they zoom out. */
-const KEEPS_ZOOM = new Set(["zoom", "panel", "search", "icicle"]);
+const KEEPS_ZOOM = new Set(["zoom", "panel", "lanes", "search", "icicle"]);
 
 export class State {
     /**

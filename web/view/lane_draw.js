@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Draws the lanes below the heatmap, and says what a lane has at a time. */
+import { amountText, numberText, percentText } from "#view/number_text";
+import { kindColour, styleColour } from "#view/theme";
+
+/** @typedef {import("../types.js").Lane} Lane */
+/** @typedef {import("./heatmap_draw.js").Scene} Scene */
+/** @typedef {import("./theme.js").Theme} Theme */
+
+const HEIGHT = 21, GAP = 3; /* of a lane, px */
+const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+const LEAST_BAR = 2; /* px, so that a short pause can be seen */
+/* Kinds of frames whose colours the parts of a stacked lane have: Erlang, garbage collection, native. */
+const KINDS = [1, 8, 4];
+
+/** The height of all lanes, px. @param {Lane[]} lanes */
+export const heightOf = (lanes) => lanes.length * (HEIGHT + GAP);
+
+/**
+ * The lane at a height, or undefined.
+ *
+ * @param {Lane[]} lanes
+ * @param {number} y px below the heatmap
+ */
+export const laneAt = (lanes, y) => (y < 0 ? undefined : lanes[Math.floor(y / (HEIGHT + GAP))]);
+
+/**
+ * "schedulers: processes 40.1 %, busy waiting 3.2 %", "memory: 120.3 MB", "GC pauses: none".
+ *
+ * @param {Lane} lane
+ * @param {number} time ms on the axis
+ */
+export function laneText({ name, binMs, start, unit, parts }, time) {
+    const bin = Math.floor((time - start) / binMs);
+    const texts = parts.filter(({ values }) => values[bin]).map((part) =>
+        `${parts.length > 1 ? `${part.name} ` : ""}${valueText(part.values[bin], unit)}`);
+
+    return `${name}: ${texts.join(", ") || "none"}`;
+}
+
+/**
+ * @param {number} value
+ * @param {Lane["unit"]} unit
+ */
+function valueText(value, unit) {
+    if (unit === "share")
+        return percentText(value, 1);
+    return unit === "messages" ? numberText(value) : amountText(value, unit);
+}
+
+export class LanePainter {
+    /** @param {CanvasRenderingContext2D} context */
+    constructor(context) {
+        this.context = context;
+        this.setTheme("light");
+    }
+
+    /** @param {Theme} theme */
+    setTheme(theme) {
+        this.colours = [...KINDS.map((kind) => kindColour(theme, kind)), styleColour("busy")];
+        this.plain = styleColour("lane");
+        this.ground = styleColour("cell");
+        this.surface = styleColour("surface");
+        this.text = styleColour("text-faint");
+        this.mark = styleColour("accent");
+    }
+
+    /**
+     * @param {Lane[]} lanes
+     * @param {Scene} scene
+     * @param {number} top px
+     */
+    draw(lanes, scene, top) {
+        const { context } = this, width = Math.min(scene.width,
+            scene.cells.columns * scene.columnWidth - scene.left);
+
+        context.fillStyle = this.surface ?? "";
+        context.fillRect(0, top, scene.width, heightOf(lanes));
+        lanes.forEach((lane, i) => {
+            const y = top + i * (HEIGHT + GAP);
+
+            context.fillStyle = this.ground ?? "";
+            context.fillRect(0, y, width, HEIGHT);
+            this.drawValues(lane, scene, y);
+            this.drawSelected(scene, y);
+        });
+        context.fillStyle = this.mark ?? "";
+        for (const { time } of scene.header.moments)
+            context.fillRect((time - scene.cells.start) / 1000 * scene.columnWidth - scene.left,
+                top, 1, heightOf(lanes));
+        lanes.forEach((lane, i) =>
+            this.drawName(lane, top + i * (HEIGHT + GAP), width, scene.width));
+    }
+
+    /**
+     * @param {Lane} lane
+     * @param {Scene} scene
+     * @param {number} top
+     */
+    drawValues({ parts, form, binMs, start, count, most }, { cells, left, width, columnWidth }, top) {
+        const size = binMs / 1000 * columnWidth;
+        const origin = (start - cells.start) / 1000 * columnWidth - left;
+        const first = Math.max(0, Math.floor(-origin / size));
+        const last = Math.min(count, Math.ceil((width - origin) / size));
+        const below = new Float64Array(count); /* heights of the parts below, px */
+
+        parts.forEach(({ values }, part) => {
+            this.context.fillStyle = (form === "stacked" ? this.colours?.[part] : this.plain) ?? "";
+            for (let bin = first; bin < last; bin++) {
+                const height = Math.min(HEIGHT - below[bin], Math.max(values[bin] / most * HEIGHT,
+                    form === "bars" && values[bin] ? LEAST_BAR : 0));
+
+                const x = Math.round(origin + bin * size); /* no seams between bins */
+
+                this.context.fillRect(x, top + HEIGHT - below[bin] - height,
+                    Math.max(1, Math.round(origin + (bin + 1) * size) - x), height);
+                below[bin] += height;
+            }
+        });
+    }
+
+    /**
+     * @param {Scene} scene
+     * @param {number} top
+     */
+    drawSelected({ cells, left, width, columnWidth, range, against }, top) {
+        const { context } = this;
+
+        context.fillStyle = this.surface ?? "";
+        context.globalAlpha = 0.65;
+        let from = 0; /* px, of the part that is not selected */
+
+        for (const chosen of [range, against].filter((one) => one !== null)
+            .sort((a, b) => a.from - b.from)) {
+            context.fillRect(from, top, Math.max(0,
+                (chosen.from - cells.start) / 1000 * columnWidth - left - from), HEIGHT);
+            from = Math.max(0, (chosen.to - cells.start) / 1000 * columnWidth - left);
+        }
+        if (range || against)
+            context.fillRect(from, top, Math.max(0, width - from), HEIGHT);
+        context.globalAlpha = 1;
+    }
+
+    /**
+     * The name, and the value at the upper edge: right of the lane, or within it if there is no room.
+     *
+     * @param {Lane} lane
+     * @param {number} top px
+     * @param {number} end of the lane, px
+     * @param {number} width of the canvas, px
+     */
+    drawName({ name, unit, most }, top, end, width) {
+        const { context } = this, text = `${name}, up to ${valueText(most, unit)}`;
+
+        context.font = FONT;
+        const size = context.measureText(text).width + 8, x = end + size <= width ? end : 2;
+
+        context.textBaseline = "middle";
+        context.fillStyle = this.surface ?? "";
+        context.globalAlpha = 0.8;
+        context.fillRect(x, top + 2, size, HEIGHT - 4);
+        context.globalAlpha = 1;
+        context.fillStyle = this.text ?? "";
+        context.fillText(text, x + 4, top + HEIGHT / 2 + 1);
+    }
+}
