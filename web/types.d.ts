@@ -18,6 +18,7 @@
  *      select(recording, choice, roots, range): Uint32Array             samples of all events
  *      buildTree(recording, choice, weights, roots, sides): Tree        each form but sandwich
  *      buildSandwich(recording, choice, weights, roots, sides): Sandwich
+ *      buildTimeTree(recording, choice, weights, roots, samples): TimeTree   time_order.js
  *      matchTree(tree, pattern): Match                                  search.js
  *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
  *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
@@ -31,6 +32,7 @@
  *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
+ *      treeRows(tree, open): TreeRow[]                                  call_tree.js
  *      lineRows(recording, choice, weights, sides, intervals): LineRow[]
  *      readPattern(text): Pattern                                       pattern.js
  *      weightsOf(recording, event), GROUP_KEYS                          the available options
@@ -165,7 +167,8 @@ export interface Choice {
     processes: number[]; /* Processes.same; [] is all */
     statuses: number[]; schedulers: number[]; /* thread ids; [] is all */
     idle: boolean; /* graphs of event wall show idle processes */
-    form: "stacks" | "callers" | "sandwich"; /* callers: merged from the leaf */
+    form: "stacks" | "callers" | "sandwich" | "time"; /* callers: merged from the leaf; time: in
+                                                       * order of time */
     focus: string; /* the function of sandwich */
     icicle: boolean; /* root at the top */
     foldRecursion: boolean; /* directly recursive calls are one frame */
@@ -178,8 +181,8 @@ export interface Choice {
 export interface View extends Choice {
     lanes: "auto" | "none" | "shown"; /* auto: in a large window */
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
-    panel: "auto" | "none" | "functions" | "lines" | "processes" | "vm"; /* auto: functions in a
-                                                                          * wide window */
+    panel: "auto" | "none" | "functions" | "lines" | "tree" | "processes" | "vm"; /* auto: functions in a
+                                                                                   * wide window */
 }
 
 /* ---- what is shown ---- */
@@ -220,7 +223,10 @@ export interface Tree {
     ends: () => Int32Array; /* by group, the node at which its stack ends; -1: none */
     scale: number; /* multiply side 1 by this to compare it with side 0; 1 without a side 1 */
     weights: Weights;
+    /* Only of a tree in order of time. `start` is by node, in ns from `from` (ms on the axis) on. */
+    time?: { start: Float64Array; from: number; subject: string; isCut: boolean };
 }
+export type TimeTree = Tree & Required<Pick<Tree, "time">>;
 export type Sides = [Uint32Array, Uint32Array | null];
 
 /* The callers and callees of the function choice.focus. Node 0 of both trees is all stacks with the
@@ -317,6 +323,10 @@ export interface Cost {
 }
 export interface FunctionRow extends Cost {
     name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
+}
+/* A node of a tree whose rows can be opened. isOpen: null: it has no callees. */
+export interface TreeRow extends Cost {
+    node: number; depth: number; name: string; kind: Kind; isOpen: boolean | null;
 }
 export interface LineRow extends FunctionRow { place: string } /* "lists.erl:123" */
 export interface FunctionCaller { name: string; kind: Kind; total: number } /* most first */

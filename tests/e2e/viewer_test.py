@@ -162,7 +162,8 @@ class Viewer(unittest.TestCase):
         self.assertRegex(page.status, r"^Selected CPU time: [\d.]+ s in [\d,]+ samples")
         page.choose_event("gc")
         self.assert_call_sites("gc")
-        page.open(path, "event=wall&form=callers&group=none&erlang=1&idle=1&panel=functions")
+        page.open(path, "event=wall&form=callers&group=none&erlang=1&idle=1&panel=functions"
+                        "&lanes=none")  # which leave more rows in sight
         self.assertGreater(self.assert_call_sites("wall"), 3)
         page.open(path)
         page.choose_event("wall")
@@ -567,6 +568,53 @@ class Viewer(unittest.TestCase):
         page.click("#panel [data-index='0']")
         expected = beamflame.weight_of(self.folded("--group-by", "none"), name)
         self.assert_selected(rounded(expected))
+
+    def test_the_call_tree_opens_to_the_sums_of_the_stacks(self):
+        """Rows of the tree have the totals of the stacks that begin as they do. Keys open and close
+        rows; a search shows the rows with its text, and their callers."""
+        page, stacks = self.show("group=none&panel=tree"), self.folded("--group-by", "none")
+
+        totals = Counter()
+        for stack, count in stacks.items():
+            totals[stack[0]] += count
+        page.step("focus", "#panel [role=treegrid]")
+        page.press("Home", "ArrowLeft")
+        self.assertEqual([(row[0], number(row[1])) for row in page.rows()],
+                         [("\u25b8all", total_of(stacks))])
+        page.press("ArrowRight")
+        first = page.texts("#panel [aria-level='2'] [role=gridcell]")
+        shown = {name.lstrip("\u25b8\u25be"): number(total) for name, total in
+                 zip(first[::len(page.heads())], first[1::len(page.heads())])}
+        self.assertGreater(len(shown), 1)
+        self.assertEqual(shown, {name: rounded(totals[name]) for name in shown})
+        page.fill("#panel input", "families:burn")
+        names = [row[0].lstrip("\u25b8\u25be") for row in page.rows()]
+        self.assertTrue(any("families:burn" in name for name in names), names)
+        self.assertTrue(all(row[0].startswith("\u25be") or "families:burn" in row[0]
+                            for row in page.rows()), names)
+        self.assertEqual(page.step("complaints"), [])
+
+    def test_the_order_of_time_is_that_of_a_process(self):
+        """In order of time the graph has all samples of a process, and its own axis. A click selects
+        the time of a frame."""
+        page = self.show("panel=processes")
+        pid = re.search(r"<[\d.]+>", page.rows()[0][0])[0]
+        page.click("#panel [data-index='0']")
+        page.press("w")
+        expected = total_of(beamflame.folded(self.recording, "--event", "cpu", "--weight", "samples",
+                                             "--process", pid))
+        self.assertIn(f"{pid} in order of time: ", page.status)
+        self.assertRegex(page.status, rf"s of [\d.]+ s seen in {expected:,} samples$")
+        page.step("focus", "#flamegraph canvas")
+        page.press("ArrowUp", "Enter")
+        start, end = (float(part) for part in seconds(page.status)[1::2])
+        self.assertLess(end - start, 8)
+        inside = total_of(beamflame.folded(
+            self.recording, "--event", "cpu", "--weight", "samples", "--process", pid,
+            *seconds(page.text("#chips"))))
+        self.assertAlmostEqual(number(page.status.split("seen in ")[1]), inside,
+                               delta=2)  # the chip has hundredths of a second
+        self.assertEqual(page.step("complaints"), [])
 
     def test_keyboard_alone_selects_and_searches(self):
         """The keyboard alone selects a range, a frame and a zoom, and searches."""

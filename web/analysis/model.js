@@ -7,6 +7,7 @@ import { eventOf, weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
 import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
+import { buildTimeTree } from "#analysis/time_order";
 import { buildSandwich, buildTree, nodeHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
@@ -81,19 +82,22 @@ export class Model {
     }
 
     /**
-     * One tree, or a sandwich's two: callers and callees.
+     * One tree, or a sandwich's two: callers and callees. In order of time only `range` is shown.
      *
      * @param {Choice} choice
      * @returns {Tree[]}
      */
     trees(choice) {
-        const { form, focus } = choice;
-        const key = JSON.stringify([this.key(choice), form, form === "sandwich" && focus]);
+        const { form, focus, processes, schedulers } = choice;
+        const key = JSON.stringify([this.key(choice), form, form === "sandwich" && focus,
+            form === "time" && [processes, schedulers]]);
 
         return remember(this.recording, "trees", key, () => {
             const { recording } = this;
             const weights = this.weights(choice), roots = this.roots(choice);
 
+            if (form === "time")
+                return [buildTimeTree(recording, choice, weights, roots, this.sides(choice)[0])];
             if (form !== "sandwich")
                 return [buildTree(recording, choice, weights, roots, this.sides(choice))];
             const both = buildSandwich(recording, choice, weights, roots, this.sides(choice));
@@ -182,7 +186,7 @@ export class Model {
     }
 
     /**
-     * Half of the intervals of a node of a tree of the choice; null: it has none.
+     * Half of the intervals of a node of a tree of the choice; null: it has none, as in order of time.
      *
      * @param {Choice} choice
      * @param {Tree} tree
@@ -190,7 +194,8 @@ export class Model {
      * @param {0 | 1} [side]
      */
     halves(choice, tree, node, side = 0) {
-        const intervals = this.intervals(choice)[side], samples = this.sides(choice)[side];
+        const samples = this.sides(choice)[side];
+        const intervals = tree.time ? null : this.intervals(choice)[side];
 
         return intervals && samples && remember(tree, `halves ${side}`, String(node), () =>
             nodeHalves(tree, node, samples, intervals));

@@ -58,7 +58,7 @@ export class Layout {
     constructor(tree) {
         this.tree = tree;
         this.extent = extents(tree);
-        this.start = starts(tree, this.extent);
+        this.start = tree.time?.start ?? starts(tree, this.extent);
         this.rows = tree.depth[tree.count - 1] + 1;
         this.boxes = new Boxes();
     }
@@ -108,6 +108,11 @@ export class Layout {
         for (; node < end && start[node] < to; node++) {
             const wide = extent[node] * scale;
 
+            if (run && (start[node] - this.end(node - 1)) * scale >= LEAST) { /* a gap of time */
+                boxes.push(node - run, run, row, (start[node - run] - from) * scale,
+                    Math.max(LEAST, runWidth));
+                run = runWidth = 0;
+            }
             if (wide < LEAST) {
                 run++;
                 runWidth += wide;

@@ -11,8 +11,10 @@ import { element } from "#view/dom";
 import { Layout } from "#view/flame_layout";
 import { Painter, Picture, ROW } from "#view/flame_draw";
 import { moved } from "#view/flame_keys";
+import { drawTimeTicks } from "#view/time_ticks";
 import { nodeOfPath, pathOf } from "#view/flame_path";
 
+/** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("./theme.js").Theme} Theme */
 /** @typedef {{ part: number, node: number }} Place */
@@ -23,6 +25,7 @@ import { nodeOfPath, pathOf } from "#view/flame_path";
 /**
  * @typedef {object} Listener
  * @property {(zoom: View["zoom"]) => void} onzoom
+ * @property {(tree: Tree, node: number) => void} onspan a node of a tree in order of time is chosen
  * @property {(place: Place, x: number, y: number) => void} onmenu
  * @property {(place: Place | null, x: number, y: number) => void} onhover
  * @property {(place: Place) => void} onfocus
@@ -218,6 +221,8 @@ export class FlameGraph {
             this.painter.draw(part.picture, boxes, (row) => this.top(index, row) - scroll,
                 { hovered: at(this.hovered),
                     focused: document.activeElement === canvas ? at(this.focused) : -1 });
+            if (part.picture.tree.time)
+                drawTimeTicks(context, part, this.top(index, 0) - scroll, width);
         });
     }
 
@@ -293,7 +298,13 @@ export class FlameGraph {
 
     /** @param {Place} place */
     zoomTo(place) {
-        const path = pathOf(this.parts[place.part].picture.tree, place.node);
+        const { tree } = this.parts[place.part].picture;
+
+        if (tree.time) {
+            this.listener.onspan(tree, place.node);
+            return;
+        }
+        const path = pathOf(tree, place.node);
 
         this.listener.onzoom(path.length ? { part: place.part, path } : null);
     }

@@ -16,6 +16,7 @@ const FORMS = [
     ["stacks", "Stacks", "from the process to the leaf"],
     ["callers", "Bottom-up", "merged from the leaf: functions with their callers (b)"],
     ["sandwich", "Sandwich", "callers above, callees below one function (s)"],
+    ["time", "Time order", "what a process or scheduler did, from left to right (w)"],
 ];
 
 /**
@@ -88,7 +89,7 @@ export class GraphControls {
         this.erlang.set(view.erlangOnly);
         this.plumbing.set(view.hidden.includes(PLUMBING));
         this.per.value = view.per;
-        this.perField.hidden = !view.against;
+        this.perField.hidden = !view.against || view.form === "time";
         this.search.set(view.search);
         this.matched.textContent = matched;
         this.panel.set(hasPanel);

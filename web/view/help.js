@@ -7,12 +7,13 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
         ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"],
-        ["0", "zoom out"], ["t", "tables: functions, lines, processes, VM, none"], ["l", "lanes below the heatmap"],
+        ["0", "zoom out"], ["t", "tables: functions, lines, tree, processes, VM, none"], ["l", "lanes below the heatmap"],
         ["p", "save, print"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
         ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],
-        ["s", "sandwich around the focused function"], ["v", "root on top or at the bottom"],
+        ["s", "sandwich around the focused function"],
+        ["w", "order of time of a process or scheduler"], ["v", "root on top or at the bottom"],
         ["r", "fold recursion"], ["e", "Erlang functions only"],
         ["o", "hide OTP plumbing"],
     ]],
@@ -32,7 +33,7 @@ const HELP = [
     ]],
     ["In tables", [
         ["click, Enter", "narrow the graph to the row"], ["Ctrl+click", "to several processes"],
-        ["arrows", "move between rows"],
+        ["arrows", "move between rows; open and close those of the tree"],
     ]],
 ];
 

@@ -21,6 +21,7 @@ const KEYS = {
     k: (page) => page.state.set({ form: "stacks" }),
     b: (page) => page.state.set({ form: "callers" }),
     s: (page) => page.sandwich(),
+    w: (page) => page.state.set({ form: "time" }),
     v: (page) => page.state.set({ icicle: !page.view.icicle }),
     r: (page) => page.state.set({ foldRecursion: !page.view.foldRecursion }),
     e: (page) => page.state.set({ erlangOnly: !page.view.erlangOnly }),

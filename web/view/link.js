@@ -62,11 +62,12 @@ const FIELDS = [
     ["exclude", "exclude", TEXT], ["processes", "process", NUMBERS],
     ["statuses", "status", NUMBERS], ["schedulers", "scheduler", NUMBERS],
     ["idle", "idle", FLAG],
-    ["form", "form", oneOf("stacks", "callers", "sandwich")], ["focus", "focus", TEXT],
+    ["form", "form", oneOf("stacks", "callers", "sandwich", "time")], ["focus", "focus", TEXT],
     ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG],
     ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
-    ["panel", "panel", oneOf("auto", "none", "functions", "lines", "processes", "vm")],
+    ["panel", "panel", oneOf("auto", "none", "functions", "lines", "tree",
+        "processes", "vm")],
     ["lanes", "lanes", oneOf("auto", "none", "shown")],
 ];
 

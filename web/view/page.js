@@ -22,6 +22,7 @@ import { savePng, saveSvg, saveText } from "#view/export";
 import { Heatmap } from "#view/heatmap";
 import { selectionText } from "#view/selection_text";
 import { Tables } from "#view/tables";
+import { timeOfNode } from "#view/time_ticks";
 import { Lanes } from "#view/lanes";
 import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
 import { showChips } from "#view/chips";
@@ -110,6 +111,8 @@ export class Page {
     makeGraph() {
         return new FlameGraph(byId("flamegraph"), {
             onzoom: (zoom) => this.zoom(zoom),
+            onspan: (tree, node) => this.set({ range: node ? timeOfNode(tree, node)
+                : this.wholeTime.range }),
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
                 this.recording, this.pictureOf(place), place.node, KINDS,
@@ -184,12 +187,13 @@ export class Page {
         const matches = this.model.matches(view);
         const tab = this.tables.panel.show(view);
         const upwards = trees.length === 1 && !view.icicle;
-        const signed = Boolean(view.against) || view.change;
+        const signed = (Boolean(view.against) || view.change) && view.form !== "time";
 
         this.graphControls.show(view, matchedText(matches), tab !== null);
         this.graph.show(trees.map((tree, i) => ({ upwards: trees.length === 2 ? i === 0 : upwards,
             base: trees.length === 2 ? rowOf(tree, view.focus) : 0,
-            picture: new Picture(tree, matches?.[i] ?? null, ALL, signed) })), view.zoom);
+            picture: new Picture(tree, matches?.[i] ?? null, tree.time?.subject || ALL,
+                signed) })), view.zoom);
         const zoomed = this.graph.parts[view.zoom?.part ?? 0] ?? this.graph.parts[0];
 
         showPath(byId("path"), zoomed.picture, view.zoom,
@@ -342,6 +346,9 @@ export class Page {
 function nothingText({ event, form, focus }, hasSamples) {
     if (!hasSamples)
         return `The recording has no samples of event ${event}.`;
+    if (form === "time")
+        return "No process is seen here over time. Events cpu, wall, sched and gc have times; remove a "
+            + "filter, or choose one of them.";
     return form === "sandwich" && !focus
         ? "Choose a function: click it in the table of functions, or press s on a frame."
         : "No samples are selected. Remove a filter, or press u.";

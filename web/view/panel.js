@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The panel beside the graph, with the tables of functions, lines, processes and VMs, and its width. */
+/* The panel beside the graph, with the tables of functions, lines, calls, processes and VMs, and its width. */
 import { button, element, fill } from "#view/dom";
 
 /** @typedef {import("../types.js").View} View */
-/** @typedef {"functions" | "lines" | "processes" | "vm"} Tab */
+/** @typedef {"functions" | "lines" | "tree" | "processes" | "vm"} Tab */
 
 /** @type {Record<Tab, string>} */
-const TITLES = { functions: "Functions", lines: "Lines", processes: "Processes",
+const TITLES = { functions: "Functions", lines: "Lines", tree: "Tree", processes: "Processes",
     vm: "VM" };
 /* Least width of the window for a table by default, px. Bottom-up the table says most. */
 const ROOMY = 1500, ROOMY_BOTTOM_UP = 1000;

@@ -58,6 +58,11 @@ export function statusText(header, { range, against }, tree, counted, halvesOf) 
     const when = (/** @type {View["range"]} */ chosen) =>
         (chosen ? ` from ${rangeText(header, chosen)}` : "");
 
+    if (tree.time)
+        return `${tree.time.subject || "Nothing"} in order of time${when(range)}: `
+            + `${amountText(total[0][0] - tree.self[0][0], "ns")} of `
+            + `${amountText(total[0][0], "ns")} seen in ${amountText(tree.samples[0][0], "samples")}`
+            + (tree.time.isCut ? "; the rest is not shown: select a shorter time" : "");
     if (!total[1])
         return `Selected ${what}${amountOf(tree, 0, halvesOf(0))}${when(range)}${unknown}`
             + countedText(counted, tree);

@@ -26,12 +26,16 @@ export class Table {
      * @param {{ key(row: R): string, text(row: R): string,
      *     onpick(row: R, more: boolean): void, onfocus(row: R): void }} rows `key` is unique;
      *     find() searches `text`; `more`: Ctrl or Shift is held; onfocus() follows each move
+     * @param {{ role?: string, attributes?: (row: R) => Record<string, unknown>,
+     *     onkey?: (row: R, key: string) => boolean }} [kind] what is not as in other tables: its role,
+     *     further attributes of rows, other keys; onkey() returns true if it has used the key
      */
-    constructor(label, { key, text, onpick, onfocus }) {
+    constructor(label, { key, text, onpick, onfocus }, kind = {}) {
         this.key = key;
         this.text = text;
         this.onpick = onpick;
         this.onfocus = onfocus;
+        this.kind = kind;
         /** @type {Column<R>[]} */
         this.columns = [];
         /** @type {R[]} */
@@ -47,7 +51,7 @@ export class Table {
         this.head = element("div", { className: "head", role: "row" });
         this.spacer = element("div", { className: "spacer", role: "presentation" });
         this.body = element("div", { className: "body", role: "rowgroup" }, this.spacer);
-        this.element = element("div", { className: "table", role: "grid", tabIndex: 0,
+        this.element = element("div", { className: "table", role: kind.role ?? "grid", tabIndex: 0,
             "aria-label": label }, this.head, this.body);
         this.listen();
     }
@@ -82,6 +86,18 @@ export class Table {
         this.all = rows;
         this.picked = picked;
         this.arrange();
+    }
+
+    /** Show other rows at the same place. @param {R[]} rows */
+    replace(rows) {
+        this.all = rows;
+        this.arrange();
+    }
+
+    /** @param {number} index of a row */
+    moveTo(index) {
+        this.active = index;
+        this.moved();
     }
 
     /** Show only rows with this text, also in later calls of show(). @param {string} wanted */
@@ -157,7 +173,8 @@ export class Table {
     rowElement(row, index) {
         const made = element("div", { role: "row", id: `${this.id}-${index}`,
             className: index === this.active ? "active" : "", "aria-rowindex": index + 2,
-            "aria-selected": this.picked.has(this.key(row)) },
+            "aria-selected": this.picked.has(this.key(row)),
+            ...this.kind.attributes?.(row) },
         ...this.columns.map((column) => element("div", { role: "gridcell",
             className: column.number ? "number" : "" }, column.cell(row))));
 
@@ -189,7 +206,10 @@ export class Table {
             return;
         if (event.key === "Enter" || event.key === " ")
             this.onpick(this.rows[this.active], event.ctrlKey || event.metaKey || event.shiftKey);
-        else if (event.key in steps)
+        else if (this.kind.onkey?.(this.rows[this.active], event.key)) {
+            event.preventDefault();
+            return;
+        } else if (event.key in steps)
             this.active = Math.min(Math.max(0, this.active + steps[event.key]),
                 this.rows.length - 1);
         else

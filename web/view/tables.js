@@ -2,6 +2,7 @@
 /* The tables beside the graph: which one is shown, and its rows. */
 import { ofAnyProcess } from "#analysis/model";
 import { byId } from "#view/dom";
+import { CallTree } from "#view/call_tree";
 import { FunctionTable } from "#view/function_table";
 import { LineTable } from "#view/line_table";
 import { NodeTable } from "#view/node_table";
@@ -34,12 +35,13 @@ export class Tables {
 
         this.functions = new FunctionTable(focusOn, colourOf, (row) => model.callers(view(), row));
         this.lines = new LineTable(focusOn, colourOf);
+        this.tree = new CallTree(colourOf);
         this.processes = new ProcessTable((processes) => set({ processes }), showCpuOf,
             recording.header.statuses);
         this.vm = new NodeTable();
         this.panel = new Panel(byId("panel"), byId("splitter"),
-            { functions: this.functions, lines: this.lines, processes: this.processes,
-                ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
+            { functions: this.functions, lines: this.lines, tree: this.tree,
+                processes: this.processes, ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
             (panel) => set({ panel }));
     }
 
@@ -55,6 +57,9 @@ export class Tables {
         case "lines":
             this.lines.show(model.lines(view), this.scaleOf(view, model.lines(view)));
             break;
+        case "tree":
+            this.tree.show(this.mergedTree(view), this.scaleOf(view, []));
+            break;
         case "processes":
             this.processes.show(model.processes(view), model.weights(view), model.whole(any),
                 view.processes, hasHalf(model.processes(view)), model.delays(view));
@@ -62,6 +67,13 @@ export class Tables {
         case "vm":
             this.vm.show(model.nodeRows(view));
         }
+    }
+
+    /** The tree of the graph; in order of time that of its stacks. @param {View} view */
+    mergedTree(view) {
+        const trees = this.model.trees(view.form === "time" ? { ...view, form: "stacks" } : view);
+
+        return trees[trees.length - 1];
     }
 
     /**

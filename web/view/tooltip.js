@@ -2,6 +2,8 @@
 /* Describes a frame: in a tooltip beside the pointer, and as a sentence for screen readers. */
 import { element, fill } from "#view/dom";
 import { amountText, changeText, estimateText, numberText, percentText } from "#view/number_text";
+import { rangeText } from "#view/time_text";
+import { timeOfNode } from "#view/time_ticks";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Tree} Tree */
@@ -56,6 +58,8 @@ export function frameContent(recording, picture, node, kinds, halves) {
         element("div", {}, element("b", {}, picture.nameOf(node)),
             node ? element("span", { className: "faint" }, ` ${kinds[tree.kind[node]]}`) : null),
         source ? element("div", { className: "faint" }, source) : "",
+        tree.time ? element("div", { className: "faint" },
+            rangeText(recording.header, timeOfNode(tree, node))) : "",
         tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node, halves),
     ].filter((part) => part !== "");
 }

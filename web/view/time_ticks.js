@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The axis of a graph in order of time, and the time of its nodes. */
+import { FONT, ROW } from "#view/flame_draw";
+import { clockText } from "#view/number_text";
+import { styleColour } from "#view/theme";
+
+/** @typedef {import("../types.js").Tree} Tree */
+/** @typedef {import("../types.js").Range} Range */
+
+const APART = 110; /* least distance of labels, px */
+const STEPS = [1, 2, 5]; /* times a power of ten, ms */
+
+/**
+ * The time of a node, in whole ms on the axis.
+ *
+ * @param {Tree} tree in order of time
+ * @param {number} node
+ * @returns {Range}
+ */
+export function timeOfNode({ time, total }, node) {
+    const { from = 0, start = total[0] } = time ?? {};
+
+    return { from: Math.floor(from + start[node] / 1e6),
+        to: Math.ceil(from + (start[node] + total[0][node]) / 1e6) };
+}
+
+/**
+ * Draw times into the row of node 0, right of its name.
+ *
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ from: number, to: number, picture: { tree: Tree } }} part `from` and `to` in ns
+ * @param {number} top of the row, px
+ * @param {number} width px
+ */
+export function drawTimeTicks(context, { from, to, picture: { tree: { time } } }, top, width) {
+    const scale = width / (to - from) * 1e6, base = time?.from ?? 0; /* px a ms */
+    const power = 10 ** Math.floor(Math.log10(APART / scale));
+    const step = (STEPS.find((size) => size * power * scale >= APART) ?? 10) * power;
+    const decimals = Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(step))));
+
+    context.font = FONT;
+    context.textBaseline = "middle";
+    context.fillStyle = styleColour("box-text");
+    for (let ms = Math.ceil((base + from / 1e6) / step) * step; ; ms += step) {
+        const x = (ms - base - from / 1e6) * scale;
+
+        if (x > width)
+            return;
+        context.fillRect(x, top, 1, ROW - 1);
+        if (x > APART)
+            context.fillText(clockText(ms, decimals), x + 4, top + ROW / 2);
+    }
+}
