@@ -569,6 +569,40 @@ class Viewer(unittest.TestCase):
         expected = beamflame.weight_of(self.folded("--group-by", "none"), name)
         self.assert_selected(rounded(expected))
 
+    def test_the_root_stays_in_sight(self):
+        """In a window lower than the graph, the root is at the edge wherever the graph is scrolled to,
+        and a click on it zooms out."""
+        page = self.show("panel=none&fold=0")
+        page.step("resize", [1600, 500])
+        self.addCleanup(page.step, "resize", [1600, 1000])
+        page.step("focus", "#flamegraph canvas")
+        page.press("ArrowUp", "ArrowUp", "Enter")
+        self.assertIn("zoom=", page.fragment)
+        lowest = {"on": "#flamegraph canvas", "at": [0.5, 0.97]}
+        page.step("hover", lowest)
+        page.step("wheel", -3000)
+        page.step("hover", {"on": "#flamegraph canvas", "at": [0.5, 0.1]})
+        page.step("hover", lowest)
+        self.assertRegex(page.text("#tooltip"), r"^all\b")
+        page.step("drag", {"on": "#flamegraph canvas", "from": [0.5, 0.97], "to": [0.5, 0.97]})
+        self.assertNotIn("zoom=", page.fragment)
+
+    def test_axe_finds_nothing_wrong(self):
+        """Names, roles and contrasts are right by axe, on a wide page and on a narrow one, in the
+        light and in the dark, with each table, a menu and the help."""
+        states = ("", "panel=processes&process=1&range=1000-2000", "panel=tree&event=gc",
+                  "panel=lines&form=time&lanes=shown", "panel=vm&event=wall&zzz=1")
+        self.addCleanup(self.viewer.step, "resize", [1600, 1000])
+        self.addCleanup(lambda: self.viewer.press(*["d"] * len(self.viewer.texts(
+            "html[data-theme=dark]"))))  # the page keeps it
+        for size in ([1440, 900], [390, 844]):
+            for number, state in enumerate(states):
+                page = self.show(state)
+                page.step("resize", size)
+                page.press(*(["d"] if number % 2 else []), *(["p"] if number == 2 else []),
+                           *(["?"] if number == 3 else []))
+                self.assertEqual(page.step("wrong"), [], (size, state))
+
     def test_the_call_tree_opens_to_the_sums_of_the_stacks(self):
         """Rows of the tree have the totals of the stacks that begin as they do. Keys open and close
         rows; a search shows the rows with its text, and their callers."""

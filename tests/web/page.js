@@ -65,6 +65,7 @@ const steps = {
 
         await page.mouse.move(box.x + x * box.width, box.y + y * box.height);
     },
+    wheel: (pixels) => page.mouse.wheel(0, pixels),
     /** Drags with a finger, as drag(). */
     async touch({ on, from, to }) {
         const box = await page.locator(on).boundingBox(), cdp = await context.newCDPSession(page);
@@ -100,6 +101,15 @@ const steps = {
 
         return new Set(new Uint32Array(data.buffer)).size;
     }, [from, to]),
+    /** What axe finds wrong for screen readers and keyboards: "serious color-contrast #status". */
+    async wrong() {
+        await page.evaluate(await readFile(
+            new URL("node_modules/axe-core/axe.min.js", import.meta.url), "utf8"));
+        const { violations } = await page.evaluate(() => window.axe.run());
+
+        return violations.flatMap(({ impact, id, nodes }) =>
+            nodes.map(({ target }) => `${impact} ${id} ${target}`));
+    },
     box: (selector) => page.locator(selector).boundingBox(),
     scroll: (selector) => page.locator(selector).scrollIntoViewIfNeeded(),
     visible: (selector) => page.locator(selector).isVisible(),

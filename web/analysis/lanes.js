@@ -85,17 +85,17 @@ function schedulerLane(recording) {
     const ofActivity = header.activities.map((name) =>
         (name === PROCESS ? 0 : name === BUSY_WAIT ? 3 : 2));
     const unit = 1 / (bins.binMs * 1e6 * schedulers), times = samples.value(0);
+    const sums = parts.map(({ values }) => values), { event, thread, activity, status } = samples;
 
     if (cpu < 0 || !schedulers)
         return null;
     for (let i = 0; i < samples.count; i++) {
-        if (samples.event[i] !== cpu || threads.kind[samples.thread[i]] !== NORMAL)
+        if (event[i] !== cpu || threads.kind[thread[i]] !== NORMAL)
             continue;
-        const activity = ofActivity[samples.activity[i]];
-        const part = !activity && samples.status[i] === collecting ? 1 : activity;
+        const does = ofActivity[activity[i]];
+        const part = !does && status[i] === collecting ? 1 : does;
 
-        parts[part].values[Math.floor((samples.time[i] - bins.start) / bins.binMs)] +=
-            times[i] * unit;
+        sums[part][Math.floor((samples.time[i] - bins.start) / bins.binMs)] += times[i] * unit;
     }
     return laneOf(bins, { name: "schedulers", form: "stacked", unit: "share", parts }, 1);
 }

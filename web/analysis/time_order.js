@@ -63,9 +63,9 @@ function subjectOf(recording, choice, weights, samples) {
     if (!process && schedulers.length)
         return { process, thread: schedulers[0],
             name: schedulerText(recording, schedulers[0]) };
-    const { name = "", pid = "" } = process ? processName(recording, process) : {};
+    const { name = "", pid = "", node = "" } = process ? processName(recording, process) : {};
 
-    return { process, thread: 0, name: [name, pid].filter(Boolean).join(" ") };
+    return { process, thread: 0, name: [name, pid, node].filter(Boolean).join(" ") };
 }
 
 /**

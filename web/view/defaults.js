@@ -42,12 +42,25 @@ export function viewOfEvent(recording, event) {
     const weights = weightsOf(recording, event).map(({ name }) => name);
     const { weight = "", change = false } = weights.includes(choice.weight ?? "") ? choice : {};
     /* The command line's own defaults are those of event cpu. */
-    const groupBy = String(choice.groupBy ?? "name") === "name" ? own.groupBy : choice.groupBy;
+    const isChosen = String(choice.groupBy ?? "name") !== "name";
+    const groupBy = isChosen ? choice.groupBy
+        : withNode(recording, own.groupBy ?? DEFAULTS.groupBy);
 
     return { ...DEFAULTS, ...choice, ...own, event, change,
         foldRecursion: choice.foldRecursion
             || isDeepByRecursion(recording, id, ROWS),
         groupBy: groupBy ?? DEFAULTS.groupBy, weight: weight || weights[0] };
+}
+
+/**
+ * With the node first, where several were recorded and are not compared.
+ *
+ * @param {Recording} recording
+ * @param {string[]} groupBy
+ */
+function withNode({ targets, header }, groupBy) {
+    return targets.length > 2 && !header.compares && groupBy[0] !== "none" ? ["node", ...groupBy]
+        : groupBy;
 }
 
 /**

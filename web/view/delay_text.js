@@ -23,7 +23,7 @@ export function delayContent({ ns, count, ran, cpuNs }, names, onpick) {
     return [...head, `Meanwhile its schedulers used ${amountText(cpuNs, "ns")} of CPU time`,
         ran.length ? ": " : ".",
         ...ran.slice(0, SHOWN).flatMap((process, i) => [i ? ", " : "",
-            button(process.name, () => onpick(process.process),
+            button([process.name, process.node].filter(Boolean).join(" "), () => onpick(process.process),
                 { className: "link", title: "show what it ran" }),
             ` ${percentText(process.ns, cpuNs)}`]),
         ran.length > SHOWN ? `, ${ran.length - SHOWN} others` : ""];

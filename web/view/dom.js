@@ -75,6 +75,32 @@ export function toggle(text, onchange, properties = {}) {
         made.setAttribute("aria-pressed", String(pressed)) };
 }
 
+/** @type {ResizeObserver | undefined} */
+let resized;
+
+/**
+ * Let the keyboard scroll an element while it has more than it shows. Call this when its content
+ * changes, too.
+ *
+ * @param {Element} scroller
+ */
+export function scrollByKeys(scroller) {
+    resized ??= new ResizeObserver((entries) => entries.forEach(({ target }) => setStop(target)));
+    resized.observe(scroller);
+    setStop(scroller);
+}
+
+/** @param {Element} scroller */
+function setStop(scroller) {
+    const hasMore = scroller.scrollWidth > scroller.clientWidth
+        || scroller.scrollHeight > scroller.clientHeight;
+
+    if (hasMore)
+        scroller.setAttribute("tabindex", "0");
+    else
+        scroller.removeAttribute("tabindex");
+}
+
 /** True if keys pressed on the element are its input. @param {EventTarget | null} target */
 export function takesText(target) {
     return target instanceof HTMLElement && (target.isContentEditable

@@ -221,9 +221,37 @@ export class FlameGraph {
             this.painter.draw(part.picture, boxes, (row) => this.top(index, row) - scroll,
                 { hovered: at(this.hovered),
                     focused: document.activeElement === canvas ? at(this.focused) : -1 });
+            const root = this.pinRoot(index);
+
             if (part.picture.tree.time)
-                drawTimeTicks(context, part, this.top(index, 0) - scroll, width);
+                drawTimeTicks(context, part, root, width);
         });
+    }
+
+    /**
+     * Draw the root at the edge where it scrolled out of sight; not in a sandwich. Return its top.
+     *
+     * @param {number} index of the part
+     */
+    pinRoot(index) {
+        const part = this.parts[index], { context, canvas } = this;
+        const place = this.top(index, 0) - this.scroller.scrollTop, top = this.rootTop(index);
+
+        if (top !== place && part.layout.extent[0] > 0) {
+            context.fillStyle = this.painter.background ?? "";
+            context.fillRect(0, top - 1, canvas.clientWidth, ROW + 1);
+            this.painter.draw(part.picture, part.layout.visible(part.from, part.to,
+                canvas.clientWidth, 0, 0), () => top, { hovered: -1, focused: -1 });
+        }
+        return top;
+    }
+
+    /** The y of the root on the canvas. @param {number} index of the part */
+    rootTop(index) {
+        const place = this.top(index, 0) - this.scroller.scrollTop;
+
+        return this.parts.length > 1 ? place
+            : Math.max(0, Math.min(place, this.canvas.clientHeight - ROW));
     }
 
     /** The first row that a part draws: part 1 draws the shared row. @param {number} index */
@@ -254,7 +282,10 @@ export class FlameGraph {
      */
     placeAt(event) {
         const y = event.offsetY + this.scroller.scrollTop;
+        const root = this.parts.length === 1 ? event.offsetY - this.rootTop(0) : -1;
 
+        if (root >= 0 && root < ROW)
+            return { part: 0, node: 0 };
         for (let index = this.parts.length - 1; index >= 0; index--) {
             const part = this.parts[index], down = this.top(index, 1) > this.top(index, 0);
             const row = Math.floor((y - this.top(index, 0)) / ROW) * (down ? 1 : -1);

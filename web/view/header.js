@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows what was recorded, and warnings about missing data. */
-import { button, element, fill } from "#view/dom";
+import { button, element, fill, scrollByKeys } from "#view/dom";
 import { firstSince, samplesOfPart } from "#analysis/time_axis";
 import { lossFacts, lostOf, sentenceOf } from "#view/loss_text";
 import { amountText, durationText, numberText, percentText } from "#view/number_text";
@@ -26,6 +26,8 @@ export function showHeader(place, recording) {
         nameOf(recording, part)),
         ...factsOf(recording, part, index).map((fact) =>
             element("span", { className: "fact", title: fact.hint ?? "" }, fact.text)))));
+    for (const part of place.children)
+        scrollByKeys(part);
     document.title = `${header.parts.map((part) => nameOf(recording, part)).join(" and ")} `
         + "\u2013 beamflame";
 }

@@ -42,10 +42,11 @@ export function showHelp(version) {
     const dialog = element("dialog", { "aria-labelledby": "help-title",
         onclose: () => dialog.remove() },
     element("h2", { id: "help-title" }, "Keys and pointer"),
-    element("div", { className: "columns" }, ...HELP.map(([title, keys]) => element("dl", {},
-        element("h3", {}, title), ...keys.flatMap(([key, what]) => [
-            element("dt", {}, ...key.split(", ").flatMap((part, i) =>
-                [i ? " " : null, element("kbd", {}, part)])), element("dd", {}, what)])))),
+    element("div", { className: "columns" }, ...HELP.map(([title, keys]) =>
+        element("section", {}, element("h3", {}, title), element("dl", {},
+            ...keys.flatMap(([key, what]) => [
+                element("dt", {}, ...key.split(", ").flatMap((part, i) =>
+                    [i ? " " : null, element("kbd", {}, part)])), element("dd", {}, what)]))))),
     element("p", { className: "faint" }, "A column of the heatmap is a second, from its start at the "
         + "bottom to its end at the top. The address of the page holds the whole view: send it as a "
         + `link to anyone who has the file. Made by beamflame ${version}.`),

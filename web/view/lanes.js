@@ -5,7 +5,10 @@ import { makeLanes } from "#analysis/lanes";
 /** @typedef {import("../types.js").Lane} Lane */
 /** @typedef {import("../types.js").View} View */
 
-const ROOMY = 700; /* least width and height of the window for lanes by default, px */
+/* With more samples than this, lanes are made when the page has been usable for a while. */
+const LARGE = 200000, LATER_MS = 400;
+/* Least width and height of the window for lanes by default, px. */
+const ROOMY_WIDTH = 700, ROOMY_HEIGHT = 800;
 
 export class Lanes {
     /**
@@ -22,28 +25,30 @@ export class Lanes {
         this.none = [];
         /** @type {View | null} */
         this.view = null;
-        this.made = /** @type {boolean | undefined} */ (false);
+        this.made = false;
         this.steps = makeLanes(recording);
-        setTimeout(() => this.step());
+        this.delay = recording.samples.count > LARGE ? LATER_MS : 0;
     }
 
     /** Make a lane in a task of its own, so that the page responds meanwhile. */
     step() {
         const { value, done } = this.steps.next();
 
-        this.made = done;
         if (value)
             this.list.push(value);
+        this.made = Boolean(done);
         if (!done)
             setTimeout(() => this.step());
         else if (this.view)
             this.show(this.view);
     }
 
-    /** @param {View} view */
+    /** Show the lanes of a view. The first call begins to make them. @param {View} view */
     show(view) {
         const isShown = this.isShown(view);
 
+        if (!this.view)
+            setTimeout(() => this.step(), this.delay);
         this.view = view;
         if (this.made)
             this.onshow(isShown ? this.list : this.none, this.list.length ? isShown : null);
@@ -51,7 +56,8 @@ export class Lanes {
 
     /** @param {View} view */
     isShown({ lanes }) {
-        return lanes === "auto" ? Math.min(innerWidth, innerHeight) >= ROOMY : lanes === "shown";
+        return lanes === "auto" ? innerWidth >= ROOMY_WIDTH && innerHeight >= ROOMY_HEIGHT
+            : lanes === "shown";
     }
 
     /** @param {View} view */

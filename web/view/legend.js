@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The legend: the meaning of the colours that the graph has. */
-import { element, fill } from "#view/dom";
+import { element, fill, scrollByKeys } from "#view/dom";
 import { KINDS } from "#analysis/kinds";
 import { changeColour, kindColour, styleColour } from "#view/theme";
 
@@ -29,4 +29,5 @@ export function showLegend(place, pictures, signed, names, theme) {
         dot.style.background = colour;
         return element("span", {}, dot, name);
     }));
+    scrollByKeys(place);
 }

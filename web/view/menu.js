@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Menus of actions, and lists of check boxes. */
-import { element, fill } from "#view/dom";
+import { byId, element, fill } from "#view/dom";
 
 /** @typedef {{ text: string, key?: string, run: () => void } | null} Entry null: a separator */
 
@@ -40,7 +40,7 @@ export function openMenu(title, entries, x, y) {
     open = menu;
     menu.addEventListener("keydown", (event) => keyed(event, menu, entries, close));
     addEventListener("pointerdown", outside, true);
-    document.body.append(menu);
+    byId("views").append(menu);
     menu.style.left = `${Math.max(4, Math.min(x, innerWidth - menu.offsetWidth - 6))}px`;
     menu.style.top = `${Math.max(4, Math.min(y, innerHeight - menu.offsetHeight - 6))}px`;
     menu.querySelector("button")?.focus();

@@ -4,7 +4,7 @@
  *
  *      controls, heatmap, graph, tables, keys ── set() ──> State ── show() ──> Model ──> all of them
  */
-import { byId, button, fill } from "#view/dom";
+import { byId, button, fill, scrollByKeys } from "#view/dom";
 import { DEFAULTS } from "#view/defaults";
 import { Link } from "#view/link";
 import { State } from "#view/state";
@@ -171,6 +171,7 @@ export class Page {
 
         byId("status").textContent = statusText(this.recording.header, view, shown,
             this.model.counted(view), (side) => this.model.halves(view, shown, 0, side));
+        scrollByKeys(byId("status"));
         this.showNothing(view, trees);
         if (this.undo && this.redo) {
             this.undo.disabled = !this.state.canUndo;

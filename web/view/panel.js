@@ -62,6 +62,13 @@ export class Panel {
         const fitting = Math.max(LEAST, Math.min(width, innerWidth * 0.8));
 
         this.panel.style.width = `${Math.round(fitting)}px`;
+        this.showWidth();
+    }
+
+    /** Send the width to screen readers, in percent of the window's. */
+    showWidth() {
+        this.splitter.setAttribute("aria-valuenow",
+            String(Math.round(100 * this.panel.offsetWidth / innerWidth)));
     }
 
     /** @param {string} text */
@@ -90,6 +97,7 @@ export class Panel {
         const tab = this.shown(view), table = tab && this.tables[tab];
 
         this.panel.hidden = this.splitter.hidden = tab === null;
+        this.showWidth();
         this.tabs.forEach((made, i) =>
             made.setAttribute("aria-selected", String(this.names[i] === tab)));
         if (table && this.place.firstChild !== table.element)

@@ -127,7 +127,7 @@ export class ProcessTable {
             bar.append(part);
             told.push(`${this.statuses[status]} ${percentText(share, 1)}`);
         });
-        bar.title = told.join(", ");
+        bar.title = told.join(", ") || "not seen";
         bar.setAttribute("role", "img");
         bar.setAttribute("aria-label", bar.title);
         return bar;
