@@ -51,8 +51,8 @@ class Tasks(unittest.TestCase):
         self.page.click(f"#panel [role=row]:has(.name:text-is('{name}'))")
 
     def test_the_leaking_process_and_the_line_that_feeds_it(self):
-        """All processes allocate as much; the one that grows is `sessions`. Its lines in event alloc
-        show which one allocates what it keeps."""
+        """All processes allocate as much; the one that grows is `sessions`. The lines of its
+        function show which one allocates what it keeps."""
         page = self.open("report", self.record("leak", "cpu,alloc", "what=leak"))
         self.show_table("Processes")
         page.click("#panel [role=columnheader] button:has-text('growth')")
@@ -61,6 +61,8 @@ class Tasks(unittest.TestCase):
         self.assertRegex(grown, r"^\+[\d.]+ MB$")
         page.click("#panel [data-index='0']")
         page.choose_event("alloc")
+        self.show_table("Functions")
+        self.pick(f"{LOAD}:sessions/2")
         self.show_table("Lines")
         line, function, *_ = page.rows()[0]
         self.assertEqual([line, function], [line_of("leak"), f"{LOAD}:sessions/2"])
