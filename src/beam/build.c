@@ -9,6 +9,8 @@
  *
  * The data also contain the text of the config.h of the build (erl_bif_info.c, erlang:system_info
  * of build_type and config_h). Its "#define X" and "#undef X" lines say how the structs were built.
+ *
+ * The C library is known by its loader, which the program names.
  */
 #include "beam/vm_internal.h"
 
@@ -27,6 +29,7 @@ enum {
     DYNAMIC_MAX = 64 << 10,
     STRINGS_MAX = 64 << 20,
     SEGMENT_MAX = 256 << 20,
+    LOADER_MAX = 4096,
 };
 
 struct bytes {
@@ -208,6 +211,28 @@ static bool search_segments(const struct image *image, struct build *build)
     return banner;
 }
 
+/* "/lib/ld-musl-x86_64.so.1", "/lib64/ld-linux-x86-64.so.2". A distribution can keep it elsewhere.
+ */
+static enum libc find_libc(const struct image *image)
+{
+    enum libc libc = LIBC_UNKNOWN;
+
+    for (int i = 0; i < image->count; i++) {
+        const Elf64_Phdr *header = &image->headers[i];
+        struct bytes loader;
+
+        if (header->p_type != PT_INTERP)
+            continue;
+        loader = read_bytes(image->fd, header->p_offset, header->p_filesz, LOADER_MAX);
+        if (contains(loader, "/ld-musl-"))
+            libc = LIBC_MUSL;
+        else if (contains(loader, "/ld-linux-"))
+            libc = LIBC_GLIBC;
+        free(loader.data);
+    }
+    return libc;
+}
+
 int build_identify(int fd, struct build *build, struct error *error)
 {
     struct image image = {0};
@@ -220,6 +245,7 @@ int build_identify(int fd, struct build *build, struct error *error)
         return 0;
     if (!search_segments(&image, &found))
         return 0;
+    found.libc = find_libc(&image);
     *build = found;
     return 1;
 }

@@ -27,12 +27,15 @@ struct layout {
 #undef LAYOUT_ROW
 };
 
+enum libc { LIBC_UNKNOWN, LIBC_GLIBC, LIBC_MUSL };
+
 /* How a VM was built, read from its binary alone (beam/vm_internal.h). */
 struct build {
     int otp_release;          /* 27 */
     char erts[32];            /* "15.2.7" */
     bool jit;                 /* else the interpreter ("emu") */
-    bool native_stack;        /* Erlang stack is the machine stack (x86-64 glibc JIT) */
+    enum libc libc;           /* the C library that it is linked against */
+    bool native_stack;        /* Erlang stack is the machine stack (x86-64 JIT) */
     bool frame_pointer_field; /* struct process has frame_pointer (ERLANG_FRAME_POINTERS) */
     bool vm_probes;           /* USE_VM_PROBES: dynamic trace compiled in; structs differ */
     char special[24];         /* another cause of different structs, from its banner:

@@ -191,6 +191,17 @@ static const char *flavor(const struct ps_row *row)
     return row->build.jit ? "jit" : "emu";
 }
 
+static const char *libc(const struct ps_row *row)
+{
+    static const char *const names[] = {
+        [LIBC_UNKNOWN] = "-",
+        [LIBC_GLIBC] = "glibc",
+        [LIBC_MUSL] = "musl",
+    };
+
+    return names[row->build.libc];
+}
+
 static const char *state(const struct ps_row *row)
 {
     return row->stopped ? "stopped" : "running";
@@ -253,17 +264,18 @@ static void print_table_row(const struct ps_row *row)
         message_print("%7d %-10s %7s %-7s %-30s %3s %-10s %s", row->pid, or_dash(row->user), age,
                       state(row), "-", release, or_dash(row->build.erts), row->error.text);
     else
-        message_print("%7d %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5u %7u %4s %-12s %.*s",
+        message_print("%7d %-10s %7s %-7s %-30s %3s %-10s %-6s %-5s %-6s %5u %7u %4s %-12s %.*s",
                       row->pid, or_dash(row->user), age, state(row), or_dash(row->node), release,
-                      row->build.erts, flavor(row), frames(row), row->schedulers[0], row->processes,
-                      queue, or_dash(row->container), ARGUMENTS_SHOWN, own_arguments(row->command));
+                      row->build.erts, flavor(row), libc(row), frames(row), row->schedulers[0],
+                      row->processes, queue, or_dash(row->container), ARGUMENTS_SHOWN,
+                      own_arguments(row->command));
 }
 
 static void print_table(const struct ps_rows *rows)
 {
-    message_print("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-6s %5s %7s %4s %-12s %s", "PID",
-                  "USER", "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "FRAMES", "SCHED",
-                  "PROCS", "RUNQ", "CONTAINER", "ARGUMENTS");
+    message_print("%7s %-10s %7s %-7s %-30s %3s %-10s %-6s %-5s %-6s %5s %7s %4s %-12s %s", "PID",
+                  "USER", "AGE", "STATE", "NODE", "OTP", "ERTS", "FLAVOR", "LIBC", "FRAMES",
+                  "SCHED", "PROCS", "RUNQ", "CONTAINER", "ARGUMENTS");
     for (size_t i = 0; i < rows->count; i++)
         print_table_row(&rows->all[i]);
 }
@@ -292,6 +304,8 @@ static void put_build(struct json *json, const struct ps_row *row)
     json_text(json, "otp_release", release);
     put_clean(json, "erts", row->build.erts);
     json_text(json, "flavor", flavor(row));
+    if (row->build.libc != LIBC_UNKNOWN)
+        json_text(json, "libc", libc(row));
 }
 
 static void put_vm(struct json *json, const struct ps_row *row)

@@ -18,9 +18,10 @@
 /* A small ELF file: headers, dynamic section, its strings, and data. */
 struct file {
     Elf64_Ehdr header;
-    Elf64_Phdr segments[2];
+    Elf64_Phdr segments[3];
     Elf64_Dyn dynamic[3];
     char strings[64];
+    char loader[32];
     char data[1024];
 };
 
@@ -31,7 +32,7 @@ static struct file make_file(const char *banner, const char *config)
     struct file file = {
         .header = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
                    .e_phentsize = sizeof(Elf64_Phdr),
-                   .e_phnum = 2,
+                   .e_phnum = 3,
                    .e_phoff = offsetof(struct file, segments)},
         .segments = {{.p_type = PT_LOAD,
                       .p_flags = PF_R,
@@ -40,7 +41,11 @@ static struct file make_file(const char *banner, const char *config)
                       .p_memsz = sizeof(struct file)},
                      {.p_type = PT_DYNAMIC,
                       .p_offset = offsetof(struct file, dynamic),
-                      .p_filesz = sizeof(Elf64_Dyn) * 3}},
+                      .p_filesz = sizeof(Elf64_Dyn) * 3},
+                     {.p_type = PT_INTERP,
+                      .p_offset = offsetof(struct file, loader),
+                      .p_filesz = sizeof(((struct file *)NULL)->loader)}},
+        .loader = "/lib64/ld-linux-x86-64.so.2",
         .dynamic = {{.d_tag = DT_STRTAB, .d_un.d_ptr = 0x1000 + offsetof(struct file, strings)},
                     {.d_tag = DT_STRSZ, .d_un.d_val = sizeof(drivers)}},
     };
@@ -82,6 +87,26 @@ static void test_jit_build_is_identified_by_its_banner_and_config(void **state)
     assert_true(build.jit && build.native_stack && build.frame_pointer_field);
     assert_false(build.vm_probes);
     assert_string_equal(build.special, "");
+}
+
+/* The loader shows the C library; an unknown loader, or none, shows nothing. */
+static void test_c_library_is_that_of_the_loader(void **state)
+{
+    struct file file = make_file(jit_banner, glibc_config);
+    struct build build;
+
+    (void)state;
+    assert_int_equal(identify(&file, sizeof(file), &build), 1);
+    assert_int_equal(build.libc, LIBC_GLIBC);
+    strcpy(file.loader, "/lib/ld-musl-x86_64.so.1");
+    assert_int_equal(identify(&file, sizeof(file), &build), 1);
+    assert_int_equal(build.libc, LIBC_MUSL);
+    strcpy(file.loader, "/lib/ld-other.so.1");
+    assert_int_equal(identify(&file, sizeof(file), &build), 1);
+    assert_int_equal(build.libc, LIBC_UNKNOWN);
+    file.header.e_phnum = 2;
+    assert_int_equal(identify(&file, sizeof(file), &build), 1);
+    assert_int_equal(build.libc, LIBC_UNKNOWN);
 }
 
 /* A disabled option is "#undef" in a comment, and does not count as defined. */
@@ -158,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jit_build_is_identified_by_its_banner_and_config),
+        cmocka_unit_test(test_c_library_is_that_of_the_loader),
         cmocka_unit_test(test_disabled_options_do_not_count_as_defined),
         cmocka_unit_test(test_builds_with_different_structs_are_named),
         cmocka_unit_test(test_other_programs_and_files_are_no_vm),
