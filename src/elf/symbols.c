@@ -39,6 +39,7 @@ enum {
     /* What may be spent on the symbols of a file. 500,000 symbols take 100 ms. */
     SYMBOLS_MAX = 1 << 20,
     SYMBOLS_MS_MAX = 500,
+    UNSIZED_MAX = 256,       /* functions without a size whose code is read */
     COMPARED_MAX = 256,      /* bytes of names that are compared, to put the plainest first */
     UNPACKED_MAX = 32 << 20, /* a small file can unpack to any size */
     UNPACKER_MAX = 96 << 20,
@@ -101,7 +102,7 @@ static bool add_function(void *context, const GElf_Sym *symbol, const char *name
     int type = GELF_ST_TYPE(symbol->st_info);
     uint64_t end = symbol->st_value + symbol->st_size;
 
-    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end > symbol->st_value)
+    if ((type == STT_FUNC || type == STT_GNU_IFUNC) && end >= symbol->st_value && end)
         add_entry(context, &(struct function_entry){
                                .start = symbol->st_value,
                                .end = end,
@@ -240,6 +241,11 @@ static void add_stub(void *context, uint64_t address, uint64_t size, const char 
     free(readable);
 }
 
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static bool is_inferred(const char *name)
 {
     return name[0] == INFERRED_NAME;
@@ -274,7 +280,27 @@ static int compare_entries(const void *a, const void *b)
     return strncmp(left->name, right->name, COMPARED_MAX);
 }
 
-static void index_entries(struct elf_symbols *table)
+/* Find the ends of the first functions without a size. Those that have none cover no address. */
+static void find_ends(struct elf_symbols *table, Elf *elf, int fd)
+{
+    uint64_t next = UINT64_MAX, start = UINT64_MAX;
+    int left = UNSIZED_MAX;
+
+    for (size_t i = table->count; i-- > 0 && left > 0;) {
+        struct function_entry *entry = &table->entries[i];
+
+        if (entry->start != start) {
+            next = start;
+            start = entry->start;
+        }
+        if (entry->end != start)
+            continue;
+        left--;
+        entry->end = later(start, unsized_end(elf, fd, start, next));
+    }
+}
+
+static void index_entries(struct elf_symbols *table, Elf *elf, int fd)
 {
     uint64_t reach = 0;
     size_t kept = 0;
@@ -282,6 +308,7 @@ static void index_entries(struct elf_symbols *table)
     if (table->count == 0)
         return;
     qsort(table->entries, table->count, sizeof(*table->entries), compare_entries);
+    find_ends(table, elf, fd);
     for (size_t i = 0; i < table->count; i++) {
         struct function_entry *entry = &table->entries[i];
 
@@ -316,7 +343,7 @@ struct elf_symbols *elf_symbols_new(Elf *elf, int fd, int debug_fd, struct elf_r
         !add_debug_data(symbols, elf))
         add_known_build(symbols, elf, fd);
     plt_each(elf, add_stub, symbols);
-    index_entries(symbols);
+    index_entries(symbols, elf, fd);
     return symbols;
 }
 
@@ -339,11 +366,6 @@ void elf_symbols_free(struct elf_symbols *symbols)
     elf_limits_give(symbols->elf_room, symbols->known_bytes);
     free(symbols->known);
     free(symbols);
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* Return the innermost function that covers `address`, or NULL. [*from, *to) are addresses that

@@ -3,8 +3,8 @@
  * The functions of an ELF file. They come from .symtab if the file has one, else from .dynsym and
  * the .symtab that was split off, else from .dynsym and the table of its build that this program
  * has (known_builds.h). A PLT stub is named after the function that it jumps to. A symbol covers
- * exactly its size, never "the nearest below": stripped binaries export little, and a wrong name is
- * worse than none. Addresses are the file's.
+ * exactly its size, or what its code shows if it has none (unsized.c), never "the nearest below":
+ * stripped binaries export little, and a wrong name is worse than none. Addresses are the file's.
  */
 #pragma once
 

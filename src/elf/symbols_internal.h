@@ -15,6 +15,14 @@
  * references. */
 char *demangle(const char *name);
 
+/* ---- unsized.c ---- */
+
+/* Functions in assembler whose symbol has no size, such as memcpy() of musl. */
+
+/* Return the end of the function at `start`, as its jumps and returns show it; 0 if they do not
+ * show it, or it is not before `limit`. `elf` is also open as `fd`. Addresses are the file's. */
+uint64_t unsized_end(Elf *elf, int fd, uint64_t start, uint64_t limit);
+
 /* ---- plt.c ---- */
 
 /* Procedure linkage tables: the function that each stub jumps to. */

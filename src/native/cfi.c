@@ -54,11 +54,14 @@ void cfi_free(struct cfi *cfi)
     free(cfi);
 }
 
-static struct cfi_rule *compile(struct elf_file *file, uint64_t pc)
+/* `next` is the instruction that runs next in the frame. */
+static struct cfi_rule *compile(struct elf_file *file, uint64_t pc, uint64_t next)
 {
     size_t size = 0;
     struct cfi_rule *rule = elf_file_rule(file, pc, &size);
 
+    if (!rule)
+        rule = cfi_code_rule(file, next, &size);
     if (rule && cfi_rule_is_sound(rule, size))
         return rule;
     free(rule);
@@ -103,7 +106,8 @@ static void make_room(struct cfi *cfi)
     cfi->slot_count = count;
 }
 
-static const struct cfi_rule *rule_for(struct cfi *cfi, struct elf_file *file, uint64_t pc)
+static const struct cfi_rule *rule_for(struct cfi *cfi, struct elf_file *file, uint64_t pc,
+                                       uint64_t next)
 {
     struct rule_slot *slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
 
@@ -111,7 +115,7 @@ static const struct cfi_rule *rule_for(struct cfi *cfi, struct elf_file *file, u
         return slot->rule;
     make_room(cfi);
     slot = find_slot(cfi->slots, cfi->slot_count, file, pc);
-    *slot = (struct rule_slot){.file = file, .pc = pc, .rule = compile(file, pc)};
+    *slot = (struct rule_slot){.file = file, .pc = pc, .rule = compile(file, pc, next)};
     cfi->used++;
     return slot->rule;
 }
@@ -132,6 +136,6 @@ enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool 
     file = mapping ? mapping_file(cfi->mappings, mapping) : NULL;
     if (!file)
         return CFI_NO_RULE;
-    rule = rule_for(cfi, file, pc - file->bias);
+    rule = rule_for(cfi, file, pc - file->bias, pc - file->bias + !exact);
     return rule ? cfi_rule_apply(rule, registers, read, context) : CFI_NO_RULE;
 }

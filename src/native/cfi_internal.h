@@ -9,11 +9,18 @@
 #include "elf/cfi_tables.h"
 #include "native/cfi.h"
 
+struct elf_file;
+
 /* ---- rules ---- */
 
 /* True if `size` bytes are a rule that cfi_rule_apply() can take. They come from the parser, which
  * a hostile file may have taken over. */
 bool cfi_rule_is_sound(const struct cfi_rule *rule, size_t size);
+
+/* Return the rule for unwinding at an instruction of a file without call-frame information, found
+ * from its code (cfi_code.c), malloc'ed, and its size; NULL if the code does not show it. `pc` is
+ * an address in the file, of the instruction that runs next: for a caller, the return address. */
+struct cfi_rule *cfi_code_rule(struct elf_file *file, uint64_t pc, size_t *size);
 
 /* As cfi_step(), but never returns CFI_NO_RULE. */
 enum cfi_result cfi_rule_apply(const struct cfi_rule *rule, struct cfi_registers *registers,

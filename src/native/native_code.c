@@ -193,3 +193,18 @@ bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t
     *end = low < count ? start_at(table, section, low) + file->bias : 0;
     return true;
 }
+
+uint64_t native_code_start(struct elf_file *file, uint64_t address)
+{
+    uint64_t start, end;
+    struct cfi_rule *rule;
+    size_t size;
+
+    if (!native_code_find_function(file, address, &start, &end))
+        return address;
+    rule = elf_file_rule(file, address - file->bias, &size);
+    if (!rule)
+        return address;
+    free(rule);
+    return start;
+}

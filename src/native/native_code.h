@@ -37,6 +37,10 @@ bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function,
 bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
                                uint64_t *end);
 
+/* Return the start of the function that contains `address`, or `address` if it is unknown: code
+ * that no call-frame information covers is not part of the last function before it. */
+uint64_t native_code_start(struct elf_file *file, uint64_t address);
+
 /* ---- code_changes.c ---- */
 
 /*

@@ -159,11 +159,10 @@ static module_id module_of_mapping(struct frame_names *names, const struct mappi
 static uint64_t start_of(struct frame_names *names, uint64_t address, struct mapping **mapping)
 {
     struct elf_file *file;
-    uint64_t start, end;
 
     *mapping = mappings_find_code(names->from.vm->mappings, address);
     file = *mapping ? mapping_file(names->from.vm->mappings, *mapping) : NULL;
-    return file && native_code_find_function(file, address, &start, &end) ? start : address;
+    return file ? native_code_start(file, address) : address;
 }
 
 /* The address in the file as addr2line and objdump count it, mostly the file offset. It identifies

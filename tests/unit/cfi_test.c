@@ -227,6 +227,96 @@ static void test_word_in_the_red_zone_is_read_if_it_was_captured(void **state)
     unwinder_free(&unwinder);
 }
 
+/* Code without call-frame information, as the functions of musl are. */
+void saves_registers(void);
+void has_frame_pointer(void);
+void ends_thread(void);
+void jumps_anywhere(void);
+void never_returns(void);
+extern const char saves_registers_inside[], has_frame_pointer_inside[];
+__asm__(".text\n"
+        ".globl saves_registers, saves_registers_inside, has_frame_pointer\n"
+        ".globl has_frame_pointer_inside, ends_thread, jumps_anywhere, never_returns\n"
+        "saves_registers:\n"
+        "    push %rbx\n"
+        "    sub $16, %rsp\n"
+        "saves_registers_inside:\n"
+        "    call *%rdi\n"
+        "    test %eax, %eax\n"
+        "    jz 1f\n"
+        "    hlt\n"
+        "1:  mov $1, %ebx\n"
+        "    add $16, %rsp\n"
+        "    pop %rbx\n"
+        "    ret\n"
+        "has_frame_pointer:\n"
+        "    push %rbp\n"
+        "    mov %rsp, %rbp\n"
+        "has_frame_pointer_inside:\n"
+        "    and $-64, %rsp\n"
+        "    leave\n"
+        "    ret\n"
+        "ends_thread:\n"
+        "    mov $60, %eax\n"
+        "    syscall\n"
+        "    hlt\n"
+        "jumps_anywhere:\n"
+        "    jmp *%rax\n"
+        "never_returns:\n"
+        "    call *%rdi\n"
+        "    nop\n"
+        "    ret\n");
+
+/* The registers of the caller are found by following the code to its return. */
+static void test_code_without_rules_is_followed_to_its_return(void **state)
+{
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct stack stack = {.words = {[TOP] = 0x1234, [TOP + 2] = 99, [TOP + 3] = 0x5678}};
+    struct cfi_registers registers = leaf_at((uintptr_t)saves_registers, &stack);
+
+    (void)state;
+    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(registers.value[CPU_RIP], 0x1234);
+    assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 1]);
+    assert_int_equal(registers.value[CPU_RBX], 77);
+
+    registers = leaf_at((uintptr_t)saves_registers_inside, &stack);
+    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(registers.value[CPU_RIP], 0x5678);
+    assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 4]);
+    assert_int_equal(registers.value[CPU_RBX], 99);
+
+    registers = leaf_at((uintptr_t)has_frame_pointer_inside, &stack);
+    registers.value[CPU_RBP] = (uintptr_t)&stack.words[TOP + 2];
+    registers.known |= 1u << CPU_RBP;
+    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(registers.value[CPU_RIP], 0x5678);
+    assert_int_equal(registers.value[CPU_RBP], 99);
+    unwinder_free(&unwinder);
+}
+
+/* Code that only leads to the end of the thread has no caller; of code whose end is not known, no
+ * caller is found. */
+static void test_code_without_a_return_has_no_caller(void **state)
+{
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct stack stack = {.words = {[TOP] = 0x1234}};
+    const struct {
+        void (*function)(void);
+        enum cfi_result result;
+    } cases[] = {
+        {ends_thread, CFI_END}, {jumps_anywhere, CFI_NO_RULE}, {never_returns, CFI_NO_RULE}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct cfi_registers registers = leaf_at((uintptr_t)cases[i].function, &stack);
+
+        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack),
+                         cases[i].result);
+    }
+    unwinder_free(&unwinder);
+}
+
 /* Each failure has its own result, and leaves the registers unchanged. */
 static void test_failed_step_leaves_the_registers_unchanged(void **state)
 {
@@ -291,6 +381,8 @@ int main(void)
         cmocka_unit_test(test_return_address_belongs_to_the_call_before_it),
         cmocka_unit_test(test_interrupted_instruction_has_the_frame_of_its_function),
         cmocka_unit_test(test_word_in_the_red_zone_is_read_if_it_was_captured),
+        cmocka_unit_test(test_code_without_rules_is_followed_to_its_return),
+        cmocka_unit_test(test_code_without_a_return_has_no_caller),
         cmocka_unit_test(test_failed_step_leaves_the_registers_unchanged),
         cmocka_unit_test(test_steps_stay_correct_when_the_full_cache_is_cleared),
     };

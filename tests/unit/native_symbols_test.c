@@ -142,6 +142,41 @@ static void check_nest(struct elf_file *file, int at)
     assert_string_equal(found ? symbol.name : "", nest_name(at));
 }
 
+/* Functions whose symbol has no size, as musl's memcpy(). */
+extern const char sizeless[], sizeless_end[], sizeless_nop[];
+__asm__(".text\n"
+        ".globl sizeless, sizeless_end, sizeless_nop\n"
+        ".type sizeless, @function\n"
+        "sizeless:\n"
+        "    test %edi, %edi\n"
+        "    jz 2f\n"
+        "1:  dec %edi\n"
+        "    jnz 1b\n"
+        "    ret\n"
+        "2:  xor %eax, %eax\n"
+        "    jmp 1b\n"
+        "sizeless_end:\n"
+        "    ret\n"
+        ".type sizeless_nop, @function\n"
+        "sizeless_nop:\n"
+        "    .byte 0x06, 0x06\n"); /* no instruction */
+
+/* A function whose symbol has no size ends where no jump of it leads further, and the next
+ * instruction does not run after it. Code that can't be decoded has no name. */
+static void test_function_without_a_size_ends_where_its_code_does(void **state)
+{
+    struct elf_file *file = own_file();
+    struct native_symbol symbol;
+
+    (void)state;
+    assert_true(native_symbol_find(file, (uintptr_t)sizeless_end - 1, &symbol));
+    assert_string_equal(symbol.name, "sizeless");
+    assert_int_equal(symbol.address, (uintptr_t)sizeless);
+    assert_int_equal(symbol.size, sizeless_end - sizeless);
+    assert_false(native_symbol_find(file, (uintptr_t)sizeless_end, &symbol));
+    assert_false(native_symbol_find(file, (uintptr_t)sizeless_nop, &symbol));
+}
+
 /* The innermost function is found, in whatever order addresses are asked: an answer that is kept is
  * that of its own addresses only. */
 static void test_innermost_function_is_found_in_any_order(void **state)
@@ -284,6 +319,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_innermost_function_is_found_in_any_order, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(test_function_without_a_size_ends_where_its_code_does,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_answers_are_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_symbols_are_found_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stripped_library_has_names_from_dynsym, set_up,
