@@ -249,3 +249,15 @@ int build_identify(int fd, struct build *build, struct error *error)
     *build = found;
     return 1;
 }
+
+/* Until OTP 25, the JIT keeps the Erlang stack on the machine stack only with a C library whose
+ * signal handlers it can move elsewhere (sys_signal_stack.c 27.3.4.1:38). */
+int build_check(const struct build *build, struct error *error)
+{
+    if (build->libc != LIBC_MUSL || !build->jit || build->native_stack)
+        return 0;
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "OTP %d (erts %s) built against musl is not supported: its JIT keeps Erlang "
+                     "stacks apart from the machine stack, other than OTP 27",
+                     build->otp_release, build->erts);
+}

@@ -224,6 +224,8 @@ int vm_check_layout(struct vm *vm, struct elf_file *executable, struct error *er
     bool has_table = layout_from_table(&build, &layout, &no_table) == 0;
     bool filled;
 
+    if (build_check(&build, error) != 0)
+        return -1;
     if (!has_table)
         layout_unknown(&layout);
     filled = from_dwarf(executable, &layout);

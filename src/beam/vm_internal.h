@@ -31,3 +31,7 @@ int vm_identify_permitted(pid_t pid, struct error *error);
  * of config.h that each VM contains. Returns 1 and fills *build if it is a BEAM, 0 if it is not, -1
  * with error if it can't be read. */
 int build_identify(int fd, struct build *build, struct error *error);
+
+/* Return 0, or -1 with ERROR_UNSUPPORTED if the JIT of this build uses the CPU in a way that is not
+ * known, whatever the layout of its structs. */
+int build_check(const struct build *build, struct error *error);

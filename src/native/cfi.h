@@ -3,10 +3,10 @@
  * Unwinding of native frames by call-frame information.
  *
  * One step unwinds one frame. It uses `.eh_frame` (present in stripped binaries) or `.debug_frame`,
- * which elfutils' libdw reads from the very files that the target has mapped. Code that has neither,
- * such as that of musl, is followed to its return (cfi_code.c). What libdw returns
- * for an address is compiled once into a rule of a few bytes and cached. So a frame that was seen
- * before costs one hash look-up and a handful of reads.
+ * which elfutils' libdw reads from the very files that the target has mapped. Code that has
+ * neither, such as that of musl, is followed to its return (cfi_code.c). What is found for an
+ * address is compiled once into a rule of a few bytes and cached. So a frame that was seen before
+ * costs one hash look-up and a handful of reads.
  */
 #pragma once
 

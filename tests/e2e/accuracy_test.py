@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Profiles of programs with a known split of CPU time: each part gets its share."""
+import unittest
+
 import beamflame
 import known_split
 import rounds
@@ -52,3 +54,7 @@ class Accuracy:
                     off_by(true_functions, functions, samples * found["pure"], 2 * POINTS),
                     (truth, found, true_functions, functions))
         self.check(measure)
+
+
+class AccuracyMusl(Accuracy, unittest.TestCase):
+    release = "27-musl"

@@ -154,6 +154,10 @@ class EventsUsdt(Events, unittest.TestCase):
         self.assertTrue(graph.read_text(), "hits are counted without --weight")
 
 
+class EventsMusl(Events, unittest.TestCase):
+    release = "27-musl"
+
+
 class BadOptions(unittest.TestCase):
     """Each bad option is refused with the valid choices, before anything is attached."""
 

@@ -84,3 +84,7 @@ class IdentityUsdt(Identity, unittest.TestCase):
 
 class IdentityDwarf(Identity, unittest.TestCase):
     release = "27-usdt-dwarf"
+
+
+class IdentityMusl(Identity, unittest.TestCase):
+    release = "27-musl"

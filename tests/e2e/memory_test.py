@@ -83,5 +83,9 @@ class MemoryUsdt(Memory, unittest.TestCase):
     release = "27-usdt"
 
 
+class MemoryMusl(Memory, unittest.TestCase):
+    release = "27-musl"
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -203,5 +203,9 @@ class Usdt(Messages, unittest.TestCase):
     release = "27-usdt"
 
 
+class Musl(Messages, unittest.TestCase):
+    release = "27-musl"
+
+
 if __name__ == "__main__":
     unittest.main()

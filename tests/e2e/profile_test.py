@@ -177,6 +177,19 @@ class ProfileUsdt(Profile, unittest.TestCase):
     release = "27-usdt"
 
 
+class ProfileMusl(Profile, unittest.TestCase):
+    release = "27-musl"
+
+    def test_c_library_is_unwound_without_call_frame_information(self):
+        """musl has no call-frame information, and memcpy() no size: nearly all native stacks are
+        unwound to their end all the same, and memcpy() has a name and Erlang callers."""
+        self.assertLessEqual(self.stats["losses"]["native_unwind"], self.stats["samples"] / 100)
+        copies = {s: n for s, n in self.stacks.items() if "memcpy" in s}
+        self.assertGreater(sum(copies.values()), 10)
+        called = beamflame.weight_where(copies, lambda s: any(f.startswith("request:") for f in s))
+        self.assertGreater(called / sum(copies.values()), 0.9)
+
+
 class ProfileDwarf(Profile, unittest.TestCase):
     release = "27-usdt-dwarf"
     layout = "dwarf"

@@ -35,9 +35,18 @@ class Ps(unittest.TestCase):
                 self.assertEqual(vm["node"], node.ready["node"])
                 for kind in ("schedulers", "dirty_cpu_schedulers", "dirty_io_schedulers"):
                     self.assertEqual(vm[kind], node.ready[kind], kind)
+                self.assertEqual(vm["libc"], "glibc")
                 self.assertEqual(vm["frames"], "ra")
                 self.assertEqual(vm["layout"], "table")
                 self.assertAlmostEqual(vm["processes"], node.ready["processes"], delta=10)
+
+    def test_node_of_musl_is_marked(self):
+        """The JSON form and the table say musl of a VM that is linked against it."""
+        with nodes.Node("27-musl", "identity") as node:
+            self.assertEqual(listed(node.pid)["libc"], "musl")
+            lines = beamflame.record("ps").stdout.splitlines()
+        mine = next(line for line in lines if line.split()[0] == str(node.pid))
+        self.assertIn(" musl ", mine)
 
     def test_node_with_frame_pointers_is_marked(self):
         with nodes.Node(27, "identity", flags=("+JPperf", "fp")) as node:

@@ -138,5 +138,10 @@ class Usdt(Scheduling, unittest.TestCase):
     test_suspended_time_is_that_of_the_node = None
 
 
+class Musl(Usdt):
+    """This build has no hook for a process that is taken out of a run queue or resumed either."""
+    release = "27-musl"
+
+
 if __name__ == "__main__":
     unittest.main()

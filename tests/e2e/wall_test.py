@@ -158,6 +158,10 @@ def worker_function(workers, stack):
     return next((w["function"] for w in workers if w["function"] in stack), None)
 
 
+class WallMusl(Wall, unittest.TestCase):
+    release = "27-musl"
+
+
 class Errors(beamflame.BadOptions, unittest.TestCase):
     cases = ((("--top", "5"), "-e wall"),
              (("-e", "wall", "--top", "0"), "from 1 to"),
