@@ -121,4 +121,5 @@ void alloc_give_back(void)
     enum { LARGE = 256 << 10 }; /* bytes */
 
     mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_ARENA_MAX, 1);
 }
