@@ -175,6 +175,16 @@ static void test_file_without_debug_information(void **state)
     assert_int_equal(count_changed(""), 3);
 }
 
+/* Compilers differ in the sections of debug information. */
+static bool has_section(const char *name)
+{
+    char *command = xasprintf("readelf -SW /proc/%d/exe | grep -qwF -e %s", (int)getpid(), name);
+    bool found = system(command) == 0;
+
+    free(command);
+    return found;
+}
+
 /* Damaged debug information costs a file only its inlined functions. */
 static void test_damaged_debug_information(void **state)
 {
@@ -193,7 +203,8 @@ static void test_damaged_debug_information(void **state)
     for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
         char *options = xasprintf("--update-section %s=%s", sections[i], path);
 
-        assert_in_range(count_changed(options), 0, 3);
+        if (has_section(sections[i]))
+            assert_in_range(count_changed(options), 0, 3);
         free(options);
     }
     unlink(path);
