@@ -404,6 +404,7 @@ static void read_parts(struct vm *vm, unsigned int parts)
         read_tables(&reading);
     atoms_free(reading.atoms);
     process_sweep_free(reading.sweep);
+    sweep_room_free(room);
 }
 
 /* ---- inputs ---- */
