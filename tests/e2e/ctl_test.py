@@ -289,7 +289,7 @@ class Steered(Segments, unittest.TestCase):
         for _ in range(4):
             page.press("ArrowRight")
             said.append(page.said)
-        self.assertEqual([bool(re.search(r"; mark at [\d.]+ s: deploy$", text))
+        self.assertEqual([bool(re.search(r"; mark at [\d.]+ s: deploy(;|$)", text))
                           for text in said].count(True), 1, said)
 
     # ---- snapshots ----
