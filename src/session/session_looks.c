@@ -7,20 +7,26 @@
 #include "util/log.h"
 #include "util/memory_limit.h"
 
+/* True if the target can be looked at: another process can have its pid. Sets *has_rested: since
+ * this reader's last look. */
+static bool is_there(struct target *target, enum target_reader reader, bool *has_rested)
+{
+    *has_rested = !target->ended && target_has_rested(target, reader);
+    return *has_rested || (!target->ended && target_runs(target));
+}
+
 void session_look_at_targets(struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
+        bool has_rested;
 
-        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
-
-        /* Another process can have its pid. */
-        if (has_rested || (!target->ended && target_runs(target))) {
-            symbolizer_look(target->symbolizer, has_rested);
-            target_look(target, has_rested, session->segment, session->options->warn);
-            if (!has_rested)
-                target_look_for_traces(target, session->programs);
-        }
+        if (!is_there(target, READER_LIFE, &has_rested))
+            continue;
+        symbolizer_look(target->symbolizer, has_rested);
+        target_look(target, has_rested, session->segment, session->options->warn);
+        if (!has_rested)
+            target_look_for_traces(target, session->programs);
     }
 }
 
@@ -28,10 +34,9 @@ void session_look_at_threads(struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
-        bool has_rested = !target->ended && target_has_rested(target, READER_THREADS);
+        bool has_rested;
 
-        /* Another process can have its pid. */
-        if (has_rested || (!target->ended && target_runs(target)))
+        if (is_there(target, READER_THREADS, &has_rested))
             symbolizer_look_at_threads(target->symbolizer, has_rested);
     }
 }

@@ -18,7 +18,7 @@ import {
 /** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
 
 /**
- * The cost of each function of `shown` that has a sample in a side, by id; callers before callees.
+ * The cost of each function of `shown` with a sample in A or B, by id. Callers come before callees.
  *
  * @param {Recording} recording
  * @param {Choice} choice

@@ -83,8 +83,8 @@ function mergeTimes(times) {
 }
 
 /**
- * The CPU time of these threads in these times, and who used it, the greatest first. The rest of it
- * is without a process: the scheduler's own work.
+ * The CPU time that these threads used in these times, and the processes that used it, the largest
+ * first. The rest has no process: it is the scheduler's own work.
  *
  * @param {Recording} recording
  * @param {Set<number>} waiting
