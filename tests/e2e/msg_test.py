@@ -206,6 +206,10 @@ class Usdt(Messages, unittest.TestCase):
 class Musl(Messages, unittest.TestCase):
     release = "27-musl"
 
+    @unittest.skip("no crypto is built against musl, and a connection of two nodes loads it")
+    def test_messages_of_other_nodes_are_counted(self):
+        """See the other releases."""
+
 
 if __name__ == "__main__":
     unittest.main()
