@@ -35,7 +35,7 @@ static const uint64_t WAIT_NS = 60000000000;
 enum { WAIT_PART = 10 };
 
 /* A VM that runs calls functions that have no name yet, for some time. */
-static const uint64_t REST_NS = 60000000000, REST_OF_IDLE_NS = 5000000000;
+static const uint64_t REST_NS = 60000000000, REST_OF_IDLE_NS = 1000000000;
 
 struct parser {
     int references;

@@ -35,7 +35,7 @@ void parser_release(struct parser *parser);
 /* False if no process could be started: the limit of processes is reached. */
 bool parser_has_started(const struct parser *parser);
 
-/* End the process if it had no request for a minute, or for 5 s if the VM is idle. The next request
+/* End the process if it had no request for a minute, or for 1 s if the VM is idle. The next request
  * starts it again. The process takes 2 to 8 MB, and most VMs of a large host have no new code for
  * hours. An agent that begins on a large host would have hundreds of processes in the first minute.
  */

@@ -77,8 +77,11 @@ static void follow_code(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
 
-        if (!target->ended && !target_is_at_rest(target))
+        if (target->ended)
+            continue;
+        if (!target_is_at_rest(target))
             symbolizer_refresh(target->symbolizer);
+        symbolizer_rest(target->symbolizer, target_is_at_rest(target));
     }
 }
 

@@ -211,7 +211,11 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
         symbolizer->drivers_found = now;
         state_functions_find_drivers(symbolizer->state_functions);
     }
-    mappings_rest(symbolizer->vm->mappings, has_rested);
+}
+
+void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle)
+{
+    mappings_rest(symbolizer->vm->mappings, is_idle);
 }
 
 void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested)

@@ -63,6 +63,9 @@ void symbolizer_prepare(struct symbolizer *symbolizer);
  * last call. */
 void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
 
+/* Let the process that reads the VM's files end if it is not in use (parser_rest()). */
+void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle);
+
 /* Read how long each thread has run. Call when sampling begins and ends, and some times between: a
  * thread counts from the first look that finds it to the last one. `has_rested` as above. */
 void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested);

@@ -16,9 +16,13 @@ import reuse_test
 
 NEEDS = "all nodes"
 STARTS = 5
-MANY = 20  # more than the agent opens before it records
+FIRST = 16  # that the agent opens before it records
+MANY = FIRST + 4
+ROOM = 2 * 1 + 16  # of a recording that begins with one VM
 SAMPLE = re.compile(r"^\S+ +(\d+)/\d+ .*? (\d+\.\d+):", re.MULTILINE)
 BUSY = "F = fun F() -> lists:seq(1, 1000), F() end, F()."
+IDLE = "receive after infinity -> ok end."
+JOINED = "has started and is profiled from now on"
 SELDOM_BUSY = "F = fun F() -> lists:seq(1, 100000), timer:sleep(50), F() end, F()."
 ONLY_LATE = "rules:\n  - {node: 'late@*', profile: true}\n  - {profile: false}\n"
 
@@ -48,7 +52,7 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         config = self.out / "agent.yaml"
         config.write_text("record:\n  cpu: 99\n  interval: 1h\n  events: ''\n"
                           f"spool:\n  directory: {self.out / 'spool'}\n{rules}")
-        self.agent = self.start("agent", "--config", config)
+        self.agent = self.start("agent", "-v", "--config", config)
         deadline = time.monotonic() + 60
         while not list(self.out.glob("spool/*.part")):
             self.assertLess(time.monotonic(), deadline)
@@ -74,9 +78,9 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         """End the agent; return the times of the CPU samples of each VM."""
         if self.agent.returncode is None:
             self.agent.send_signal(signal.SIGTERM)
-            code, said = self.ended(self.agent)
-            self.assertEqual(code, 0, said)
-            self.assertNotIn("skipped", said)
+            code, self.said = self.ended(self.agent)
+            self.assertEqual(code, 0, self.said)
+            self.assertNotRegex(self.said, r"beamflame: process \d+ is skipped")
         out = self.out / "samples.perf"
         beamflame.run("report", *self.out.glob("spool/*.bfr"), "--event", "cpu", *selection, "-o",
                       out, check=True)
@@ -127,6 +131,22 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         self.begin()
         time.sleep(15)
         self.assertLessEqual(vms, set(self.samples()))
+        self.assertEqual(self.said.count(JOINED), MANY - FIRST)
+
+    def test_vms_that_a_recording_has_no_room_for_are_named_by_their_number(self):
+        """Once, and the recording goes on. The room is known when the recording begins."""
+        self.run_vm(arguments(work=IDLE))
+        time.sleep(2)
+        recorder = self.start("-v", "-a", "-o", self.out / "all.bfr")
+        time.sleep(2)
+        for _ in range(ROOM + 1):
+            self.run_vm(arguments(work=IDLE))
+        time.sleep(15)
+        recorder.send_signal(signal.SIGINT)
+        code, said = self.ended(recorder)
+        self.assertEqual(code, 0, said)
+        self.assertEqual(said.count(JOINED), ROOM - 1)
+        self.assertEqual(said.count(f"no room for more than {ROOM} VMs"), 1)
 
     def test_first_rule_that_matches_a_node_decides(self):
         """VMs that run before the agent, and those that start later, follow the rules alike."""

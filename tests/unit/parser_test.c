@@ -193,7 +193,7 @@ static void test_parser_is_started_a_few_times_only(void **state)
     parser_release(parser);
 }
 
-/* A parser without a request for a minute ends, of an idle VM after 5 s, and the next request
+/* A parser without a request for a minute ends, of an idle VM after 1 s, and the next request
  * starts it. This is no crash: it can happen more often. */
 static void test_parser_that_is_not_in_use_rests(void **state)
 {
@@ -208,7 +208,7 @@ static void test_parser_that_is_not_in_use_rests(void **state)
         assert_true(knows_main(file));
         second = child_of(getpid());
         assert_int_equal(second == first, i == 0);
-        skew_ns += is_idle ? 4000000000 : 59000000000;
+        skew_ns += is_idle ? 900000000 : 59000000000;
         parser_rest(parser, is_idle);
         assert_int_equal(child_of(getpid()), second);
         skew_ns += 2000000000;

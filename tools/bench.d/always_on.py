@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cost of the agent with its default configuration: for the host, and on the wire."""
+import http.client
 import json
 import os
+import re
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +18,7 @@ from recording import folder, kill, wait_for
 
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
 SETTLED = 45  # seconds until code was read and the first recordings were sent
-PATIENCE = 300  # seconds for the first recording: busy nodes take the CPUs
+PATIENCE = 900  # seconds until all nodes are recorded: busy nodes take the CPUs
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 BUSY, IDLE = "clients=1", "clients=0"
 
@@ -32,11 +35,30 @@ def service(out):
         process.stdout.close()
 
 
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+def recorded(port):
+    """Return the number of nodes that the agent records."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", "/readyz")
+        count = re.match(rb"recording (\d+) nodes", connection.getresponse().read())
+        return int(count[1]) if count else 0
+    except ConnectionRefusedError:
+        return 0
+    finally:
+        connection.close()
+
+
 @contextmanager
-def agent(out, url):
+def agent(out, url, port):
     """Run the agent with its defaults, apart from where things are."""
     config = out / "agent.yaml"
-    config.write_text(f"spool:\n  directory: {out / 'spool'}\n"
+    config.write_text(f"spool:\n  directory: {out / 'spool'}\nhttp:\n  listen: 127.0.0.1:{port}\n"
                       f"push:\n  - protocol: pyroscope\n    url: {url}\n")
     with open(out / "said", "wb") as said:
         process = subprocess.Popen([beamflame.BINARY, "agent", "--config", config],
@@ -104,8 +126,10 @@ def cost(name, busy, idle, options, release, most_cpu, most_memory):
                 stack.enter_context(nodes.Node(release, "request", load))
         taken = out / "taken"
         taken.mkdir()
-        process = stack.enter_context(agent(out, stack.enter_context(service(taken))))
-        wait_for(lambda: accepted(taken), "request", PATIENCE)
+        port = free_port()
+        process = stack.enter_context(agent(out, stack.enter_context(service(taken)), port))
+        wait_for(lambda: recorded(port) >= busy + idle and accepted(taken),
+                 "request with all nodes recorded", PATIENCE, pause=2)
         time.sleep(SETTLED)
         seen, cpu, began = len(accepted(taken)), cpu_seconds(process.pid), time.monotonic()
         memory = 0

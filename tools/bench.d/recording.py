@@ -27,12 +27,12 @@ def record(pid, seconds, hz, out, *options):
     return json.loads(stats.read_text())
 
 
-def wait_for(condition, what, seconds=20):
+def wait_for(condition, what, seconds=20, pause=0.02):
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
             raise TimeoutError(f"no {what} after {seconds} s")
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def stop(process, tries=10):
