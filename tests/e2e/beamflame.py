@@ -98,10 +98,10 @@ def run(*arguments, timeout=120, **options):
                           timeout=timeout, **options)
 
 
-def start(*arguments, **options):
+def start(*arguments, stderr=subprocess.PIPE, **options):
     """Start beamflame and return the process; the caller ends it."""
     return subprocess.Popen([BINARY, *map(str, _with_clock(arguments))], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, text=True, **options)
+                            stderr=stderr, text=True, **options)
 
 
 def formats():

@@ -187,17 +187,20 @@ static void give_next(pid_t tid)
 }
 
 /* Start a worker with the tid of a thread that has ended. The kernel frees a tid some time after
- * the thread is gone from /proc. */
+ * the thread is gone from /proc; on a busy machine this takes some 100 ms. */
 static pthread_t start_with_tid(struct worker *worker, uint64_t ns, pid_t tid)
 {
+    enum { ATTEMPTS = 1000, PAUSE_US = 2000 };
+
     for (int attempt = 0;; attempt++) {
         pthread_t thread;
 
         give_next(tid);
         thread = start_worker(worker, ns);
-        if (worker->tid == tid || attempt == 20)
+        if (worker->tid == tid || attempt == ATTEMPTS)
             return thread;
         end_worker(worker, thread);
+        usleep(PAUSE_US);
     }
 }
 
