@@ -279,6 +279,7 @@ static void test_code_without_rules_is_followed_to_its_return(void **state)
     assert_int_equal(registers.value[CPU_RIP], 0x1234);
     assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 1]);
     assert_int_equal(registers.value[CPU_RBX], 77);
+    assert_true(registers.known & 1u << CPU_RBX);
 
     registers = leaf_at((uintptr_t)saves_registers_inside, &stack);
     assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
