@@ -116,18 +116,17 @@ static uint64_t decode_number(struct cursor *cursor)
     return cursor_varint(cursor, UINT64_MAX, "");
 }
 
-static string_id decode_string(struct cursor *cursor, const struct profile *profile)
+static string_id decode_string(struct cursor *cursor, const struct id_map *strings)
 {
-    return (string_id)cursor_varint(cursor, profile_counts(profile).strings,
-                                    "string is not defined");
+    return id_map_decode(strings, cursor, "string is not defined");
 }
 
-static void decode_histogram(struct cursor *cursor, const struct profile *profile,
+static void decode_histogram(struct cursor *cursor, const struct id_map *strings,
                              struct event_histogram *named)
 {
     uint64_t count;
 
-    named->name = decode_string(cursor, profile);
+    named->name = decode_string(cursor, strings);
     named->unit = (uint32_t)cursor_varint(cursor, UNIT_END - 1, "unknown unit");
     named->seen = decode_number(cursor);
     named->histogram.max = decode_number(cursor);
@@ -139,26 +138,26 @@ static void decode_histogram(struct cursor *cursor, const struct profile *profil
 }
 
 static const struct event_histogram *decode_histograms(struct cursor *cursor,
-                                                       const struct profile *profile, size_t *count)
+                                                       const struct id_map *strings, size_t *count)
 {
     struct event_histogram *list;
 
     *count = cursor_varint(cursor, EVENT_HISTOGRAMS_MAX, "too many histograms");
     list = xcalloc(*count + 1, sizeof(*list));
     for (size_t i = 0; i < *count && !cursor->problem; i++)
-        decode_histogram(cursor, profile, &list[i]);
+        decode_histogram(cursor, strings, &list[i]);
     return list;
 }
 
-static const struct event_tally *decode_tallies(struct cursor *cursor,
-                                                const struct profile *profile, size_t *count)
+static const struct event_tally *decode_tallies(struct cursor *cursor, const struct id_map *strings,
+                                                size_t *count)
 {
     struct event_tally *list;
 
     *count = cursor_varint(cursor, EVENT_TALLIES_MAX, "too many tallies");
     list = xcalloc(*count + 1, sizeof(*list));
     for (size_t i = 0; i < *count && !cursor->problem; i++) {
-        list[i].name = decode_string(cursor, profile);
+        list[i].name = decode_string(cursor, strings);
         list[i].count = decode_number(cursor);
         list[i].seen = decode_number(cursor);
     }
@@ -174,7 +173,7 @@ static void replace(struct event_summaries *summaries, const struct event_summar
 }
 
 void event_summary_decode(struct event_summaries *summaries, const struct profile *profile,
-                          struct cursor *cursor)
+                          const struct id_map *strings, struct cursor *cursor)
 {
     struct event_summary summary = {0};
 
@@ -195,8 +194,8 @@ void event_summary_decode(struct event_summaries *summaries, const struct profil
         summary.sums[i] = decode_number(cursor);
         summary.errors[i] = decode_number(cursor);
     }
-    summary.histograms = decode_histograms(cursor, profile, &summary.histogram_count);
-    summary.tallies = decode_tallies(cursor, profile, &summary.tally_count);
+    summary.histograms = decode_histograms(cursor, strings, &summary.histogram_count);
+    summary.tallies = decode_tallies(cursor, strings, &summary.tally_count);
     if (cursor->problem)
         free_lists(&summary);
     else

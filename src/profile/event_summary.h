@@ -13,6 +13,7 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/id_map.h"
 
 /* ---- histogram.c ---- */
 
@@ -95,8 +96,8 @@ bool event_summary_is_sure(const struct event_summary *summary, uint32_t value);
 uint64_t event_summary_unseen_at_most(const struct event_summary *summary);
 
 /* Encode to bytes (recording_format.h), and decode. Decoding replaces the summary of the event, or
- * sets cursor->problem. */
+ * sets cursor->problem. `strings`: of the recording. */
 void event_summary_encode(const struct profile *profile, const struct event_summary *summary,
                           struct buffer *bytes);
 void event_summary_decode(struct event_summaries *summaries, const struct profile *profile,
-                          struct cursor *cursor);
+                          const struct id_map *strings, struct cursor *cursor);

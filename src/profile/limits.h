@@ -28,6 +28,12 @@ static inline bool limits_tables_exceeded(const struct profile *profile, uint64_
     return profile_size(profile) > limit_of_bytes(UINT64_C(32) << 20, 256, bytes);
 }
 
+/* True if a file of `bytes` has more entries of tables than it may. */
+static inline bool limits_entries_exceeded(uint64_t count, uint64_t bytes)
+{
+    return count > limit_of_bytes(UINT64_C(1) << 22, 32, bytes);
+}
+
 /* The frames of all samples together, of a file of `bytes`. */
 static inline uint64_t limits_frames(uint64_t bytes)
 {

@@ -163,14 +163,14 @@ void node_metrics_encode_series(const struct node_series *series, size_t first, 
 }
 
 void node_metrics_decode_series(struct node_metrics *metrics, const struct profile *profile,
-                                struct cursor *cursor)
+                                const struct id_map *strings, struct cursor *cursor)
 {
     struct profile_counts counts = profile_counts(profile);
     struct node_series_key key = {
         .target = (target_id)cursor_varint(cursor, counts.targets, "target is not defined"),
         .metric = (uint32_t)cursor_varint(cursor, NODE_METRICS - 1, "unknown metric of the VM"),
-        .of = (string_id)cursor_varint(cursor, counts.strings, "string is not defined"),
-        .id = (string_id)cursor_varint(cursor, counts.strings, "string is not defined"),
+        .of = id_map_decode(strings, cursor, "string is not defined"),
+        .id = id_map_decode(strings, cursor, "string is not defined"),
     };
     process_id owner =
         (process_id)cursor_varint(cursor, counts.processes, "process is not defined");

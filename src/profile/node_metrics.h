@@ -14,6 +14,7 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/id_map.h"
 #include "util/hash.h"
 
 /* Recordings contain these numbers: add new metrics at the end. */
@@ -91,8 +92,8 @@ void node_metrics_settle(struct node_metrics *metrics);
 const struct node_reading *node_metrics_series_at(const struct node_series *series, uint64_t time);
 
 /* Encode `count` readings of a series from `first` on (recording_format.h). Decoding adds to the
- * series; on error, it sets cursor->problem. */
+ * series; on error, it sets cursor->problem. `strings`: of the recording. */
 void node_metrics_encode_series(const struct node_series *series, size_t first, size_t count,
                                 struct buffer *bytes);
 void node_metrics_decode_series(struct node_metrics *metrics, const struct profile *profile,
-                                struct cursor *cursor);
+                                const struct id_map *strings, struct cursor *cursor);

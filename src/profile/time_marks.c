@@ -44,17 +44,16 @@ void time_marks_encode(const struct time_marks *marks, struct buffer *bytes)
     }
 }
 
-void time_marks_decode(struct time_marks *marks, const struct profile *profile,
+void time_marks_decode(struct time_marks *marks, const struct id_map *strings,
                        struct cursor *cursor)
 {
     uint64_t count =
         cursor_varint(cursor, TIME_MARKS_MAX - marks->count, "more marks than a recording has");
-    uint32_t strings = profile_counts(profile).strings;
     struct time_mark mark = {0};
 
     for (uint64_t i = 0; i < count && !cursor->problem; i++) {
         mark.time += cursor_varint(cursor, UINT64_MAX - mark.time, "time is too large");
-        mark.label = (string_id)cursor_varint(cursor, strings, "string is not defined");
+        mark.label = id_map_decode(strings, cursor, "string is not defined");
         if (!cursor->problem)
             time_marks_add(marks, &mark);
     }

@@ -8,6 +8,7 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/cursor.h"
+#include "util/id_map.h"
 
 enum {
     TIME_MARKS_MAX = 4096,     /* of a recording */
@@ -31,7 +32,8 @@ void time_marks_add(struct time_marks *marks, const struct time_mark *mark);
 void time_marks_clear(struct time_marks *marks);
 void time_marks_free(struct time_marks *marks);
 
-/* Encode to bytes (recording_format.h). Decoding adds marks; on error, it sets cursor->problem. */
+/* Encode to bytes (recording_format.h). Decoding adds marks; on error, it sets cursor->problem.
+ * `strings`: of the recording. */
 void time_marks_encode(const struct time_marks *marks, struct buffer *bytes);
-void time_marks_decode(struct time_marks *marks, const struct profile *profile,
+void time_marks_decode(struct time_marks *marks, const struct id_map *strings,
                        struct cursor *cursor);

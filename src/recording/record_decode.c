@@ -40,16 +40,32 @@ static uint32_t depth_of(const struct depths *depths, uint32_t id)
     return id ? depths->of[id] : 0;
 }
 
+/* Note the id of an entry in the profile, which had `before` entries of this kind. Only late names
+ * make an entry equal to another one. */
+static void note_id(const struct record_decoder *decoder, struct cursor *cursor, struct id_map *ids,
+                    uint32_t before, uint32_t id)
+{
+    if (id <= before && !decoder->names.count)
+        cursor_fail(cursor, "entry is there already");
+    else
+        id_map_add(ids, id);
+}
+
 void record_decoder_free(struct record_decoder *decoder)
 {
     record_base_reset(&decoder->base);
+    late_names_free(&decoder->names);
+    id_map_free(&decoder->ids.strings);
+    id_map_free(&decoder->ids.frames);
+    id_map_free(&decoder->ids.stacks);
     free(decoder->stacks.of);
     free(decoder->ancestors.of);
+    free(decoder->late.of);
 }
 
 static string_id decode_string_id(const struct record_decoder *decoder, struct cursor *cursor)
 {
-    return (string_id)cursor_varint(cursor, decoder->counts.strings, "string is not defined");
+    return id_map_decode(&decoder->ids.strings, cursor, "string is not defined");
 }
 
 static target_id decode_target_id(const struct record_decoder *decoder, struct cursor *cursor)
@@ -79,11 +95,13 @@ static uint64_t decode_u64(struct cursor *cursor)
 static void decode_string(struct record_decoder *decoder, struct cursor *cursor,
                           struct profile *profile)
 {
+    uint32_t before = profile_counts(profile).strings;
     size_t size = 0;
     const char *text = cursor_counted(cursor, STRING_MAX, &size);
 
     if (!cursor->problem)
-        check_new(cursor, &decoder->counts.strings, profile_string(profile, text, size));
+        note_id(decoder, cursor, &decoder->ids.strings, before,
+                profile_string(profile, text, size));
 }
 
 static void decode_module(struct record_decoder *decoder, struct cursor *cursor,
@@ -100,6 +118,8 @@ static void decode_module(struct record_decoder *decoder, struct cursor *cursor,
 static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
                          struct profile *profile)
 {
+    const struct late_name *late = late_names_find(&decoder->names, decoder->ids.frames.count + 1);
+    uint32_t before = profile_counts(profile).frames;
     struct frame frame = {0};
 
     frame.address = cursor_delta(cursor, decoder->base.address, UINT64_MAX, "");
@@ -115,16 +135,38 @@ static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
     if (cursor->problem)
         return;
     decoder->base.address = frame.address;
-    check_new(cursor, &decoder->counts.frames, profile_frame(profile, &frame));
+    if (late) {
+        frame.address -= late->before;
+        frame.symbol = profile_string_z(profile, late->symbol);
+        frame.unresolved = 0;
+    }
+    note_id(decoder, cursor, &decoder->ids.frames, before, profile_frame(profile, &frame));
+}
+
+/* Note how many frames of the stack `own` have late names. */
+static void note_late(struct record_decoder *decoder, stack_id own, stack_id parent, frame_id frame)
+{
+    struct depths *late = &decoder->late;
+
+    if (!decoder->names.count)
+        return;
+    late->of = xgrow(late->of, &late->room, own, sizeof(*late->of));
+    late->of[own] = depth_of(late, parent) + (late_names_find(&decoder->names, frame) != NULL);
+}
+
+uint32_t record_decoder_late_frames(const struct record_decoder *decoder)
+{
+    return decoder->names.count ? depth_of(&decoder->late, decoder->base.sample.stack) : 0;
 }
 
 static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
                          struct profile *profile)
 {
-    stack_id own = decoder->counts.stacks + 1;
+    const struct id_map *frames = &decoder->ids.frames;
+    struct id_map *ids = &decoder->ids.stacks;
+    stack_id own = ids->count + 1, before = profile_counts(profile).stacks;
     uint32_t up = (uint32_t)cursor_varint(cursor, own, "parent of stack is not defined");
-    frame_id frame =
-        (frame_id)cursor_varint(cursor, decoder->counts.frames, "frame is not defined");
+    frame_id frame = (frame_id)cursor_varint(cursor, frames->count, "frame is not defined");
 
     if (!up)
         cursor_fail(cursor, "stack is its own parent");
@@ -132,8 +174,11 @@ static void decode_stack(struct record_decoder *decoder, struct cursor *cursor,
         cursor_fail(cursor, "stack without a frame");
     if (!cursor->problem)
         note_depth(cursor, &decoder->stacks, own, own - up, STACK_FRAMES_MAX, "stack is too deep");
-    if (!cursor->problem)
-        check_new(cursor, &decoder->counts.stacks, profile_stack(profile, own - up, frame));
+    if (cursor->problem)
+        return;
+    note_late(decoder, own, own - up, frame);
+    note_id(decoder, cursor, ids, before,
+            profile_stack(profile, id_map_get(ids, own - up), id_map_get(frames, frame)));
 }
 
 static void decode_event(struct record_decoder *decoder, struct cursor *cursor,
@@ -297,6 +342,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
                           const struct profile *profile, uint64_t type, struct sample *ret_sample)
 {
     const struct profile_counts *counts = &decoder->counts;
+    const struct id_map *stacks = &decoder->ids.stacks;
     const struct sample *base = &decoder->base.sample;
     uint64_t since = cursor_varint(cursor, UINT64_MAX - base->time, "time is too large");
     struct sample sample = {0};
@@ -304,7 +350,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     sample.time = base->time + since;
     decode_values(decoder, cursor, profile, &sample);
     sample.stack =
-        (stack_id)cursor_delta(cursor, base->stack, counts->stacks, "stack is not defined");
+        (stack_id)cursor_delta(cursor, base->stack, stacks->count, "stack is not defined");
     sample.process = (process_id)cursor_delta(cursor, base->process, counts->processes,
                                               "process is not defined");
     sample.thread =
@@ -331,6 +377,7 @@ static bool decode_sample(struct record_decoder *decoder, struct cursor *cursor,
     decoder->frames += depth_of(&decoder->stacks, sample.stack);
     decoder->base.sample = sample;
     *ret_sample = sample;
+    ret_sample->stack = id_map_get(stacks, sample.stack);
     return true;
 }
 

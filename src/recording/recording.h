@@ -132,6 +132,12 @@ int recording_put_node_metrics(struct recording_writer *writer, const struct pro
 int recording_put_marks(struct recording_writer *writer, const struct profile *profile,
                         const struct time_marks *marks, struct error *error);
 
+/* Name a native function that a frame without a symbol is in, also if the frame was written. The
+ * function begins `before` bytes before the frame's address. All readers see the name. A recording
+ * has room for some 10,000 names; others are left out. */
+void recording_name_frame(struct recording_writer *writer, frame_id frame, uint64_t before,
+                          const char *symbol);
+
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
  * 500 ms are not complete: earlier ones may still come. */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
@@ -157,11 +163,11 @@ void recording_close(struct recording *recording);
 const struct recording_header *recording_get_header(const struct recording *recording);
 
 /* Pass every sample in time order to `each`, which returns 0, or -1 with error to stop. The table
- * entries that a sample needs are in `profile` by then, with the ids of the recording: so `profile`
- * must be new. A recording object can be read once; open the file again for another pass. Return 0
- * at the end of the file, or -1 with error. A file that was cut (also between chunks) is not an
- * error, but sets *ret_cut. Malformed bytes are an error that names the byte; the samples before
- * them have been passed by then. */
+ * entries that a sample needs are in `profile` by then. `profile` must be new. A recording object
+ * can be read once; open the file again for another pass. Return 0 at the end of the file, or -1
+ * with error. A file that was cut (also between chunks) is not an error, but sets *ret_cut.
+ * Malformed bytes are an error that names the byte; the samples before them have been passed by
+ * then. */
 int recording_read(struct recording *recording, struct profile *profile,
                    int (*each)(void *context, const struct sample *sample, struct error *error),
                    void *context, bool *ret_cut, struct error *error);

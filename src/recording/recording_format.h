@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 14. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 15. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       14
+ *      version   u32       15
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -58,6 +58,12 @@
  * time minus that of the mark before, 0 for the first; varint label (profile/time_marks.h). A chunk
  * adds to those before it. There is none without marks.
  *
+ * CHUNK_NAMES: varint count of late names (profile/late_names.h), in order of frames, each: varint
+ * number of the frame minus that of the frame before, 0 for the first; varint bytes from the start
+ * of the function to the frame's address; string symbol. They take LATE_NAMES_BYTES_MAX at most.
+ * The newest chunk is valid, for all frames, also for those before it: the frame has this symbol,
+ * the start of the function as address, and is resolved. There is none without late names.
+ *
  * CHUNK_END: empty.
  *
  * CHUNK_RECORDS: records, each a byte (enum record_type) and its fields. A table record defines
@@ -104,10 +110,11 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    14
+#define RECORDING_VERSION    15
 /* Before this version, the value SCHED_LONG is the slice. */
 #define RECORDING_OF_SLICES 13
-/* Version 13 has no marks. Version 11 has no traces, and is a recording of version 12 otherwise. */
+/* Version 14 has no late names, version 13 no marks. Version 11 has no traces, and is a recording
+ * of version 12 otherwise. */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
@@ -130,6 +137,7 @@ enum chunk_type {
     CHUNK_SPANS = 9,
     CHUNK_NODE = 10,
     CHUNK_MARKS = 11,
+    CHUNK_NAMES = 12,
 };
 
 enum chunk_encoding {

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "profile/event_summary.h"
+#include "profile/late_names.h"
 #include "profile/profile.h"
 #include "profile/profile_remap.h"
 #include "profile/threads.h"
@@ -15,6 +16,7 @@
 #include "util/buffer.h"
 #include "util/cursor.h"
 #include "util/error.h"
+#include "util/id_map.h"
 #include "util/intern.h"
 
 /* ---- chunks.c ---- */
@@ -138,14 +140,23 @@ struct depths {
 
 struct record_decoder {
     struct record_base base;      /* reset for each chunk */
-    struct profile_counts counts; /* table entries that were decoded */
-    bool sampled;                 /* a sample was decoded */
-    uint64_t last;                /* time of the newest sample */
-    uint64_t frames;              /* of all samples */
+    struct profile_counts counts; /* table entries of other kinds than `ids` that were decoded */
+    struct late_names names;      /* set before the first record */
+    /* The entries that were decoded. A late name can make two of them one in the profile. */
+    struct recorded_ids {
+        struct id_map strings, frames, stacks;
+    } ids;
+    bool sampled;    /* a sample was decoded */
+    uint64_t last;   /* time of the newest sample */
+    uint64_t frames; /* of all samples */
     struct depths stacks, ancestors;
+    struct depths late; /* the same for the frames of stacks that have late names */
 };
 
 void record_decoder_free(struct record_decoder *decoder);
+
+/* Return the number of frames with late names in the stack of the newest sample. */
+uint32_t record_decoder_late_frames(const struct record_decoder *decoder);
 
 /* Decode one record. An entry is added to the profile. A sample is stored in *ret_sample, and the
  * result is true. On error, cursor->problem is set and the result is false. */

@@ -29,6 +29,7 @@ struct recording {
     struct chunk chunk; /* the current one; the cursor is in it */
     struct cursor cursor;
     uint64_t samples;         /* number of samples read; a hit counts once */
+    uint64_t late_frames;     /* of these samples: those with late names */
     struct sample last_sched; /* the last one of event sched */
     bool was_read, ended;
 };
@@ -111,11 +112,11 @@ static int open_header(struct recording *recording, struct error *error)
     return check_chunk(recording, &chunk, &cursor, error);
 }
 
-/* Read the newest scales, which lie behind their samples in the file, and go back. */
-static int read_scales(struct recording *recording, struct error *error)
+/* Read the newest chunk of a type, which lies behind the records that need it, and go back. */
+static int read_ahead(struct recording *recording, enum chunk_type type, struct error *error)
 {
     uint64_t back = chunk_reader_offset(recording->chunks);
-    uint64_t at = chunk_find_last(recording->chunks, CHUNK_SCALES);
+    uint64_t at = chunk_find_last(recording->chunks, type);
     struct chunk chunk;
     struct cursor cursor;
     bool cut;
@@ -126,7 +127,10 @@ static int read_scales(struct recording *recording, struct error *error)
         chunk_read(recording->chunks, &chunk, &cut, error) < 0)
         return -1;
     cursor = cursor_over(chunk.data, chunk.size);
-    value_scales_decode(&recording->scales, &cursor);
+    if (type == CHUNK_SCALES)
+        value_scales_decode(&recording->scales, &cursor);
+    else
+        late_names_decode(&recording->decoder.names, &cursor);
     if (check_chunk(recording, &chunk, &cursor, error))
         return -1;
     return chunk_seek(recording->chunks, back, error);
@@ -141,7 +145,8 @@ struct recording *recording_open(int fd, const char *name, struct error *error)
         return NULL;
     recording = xcalloc(1, sizeof(*recording));
     recording->chunks = chunks;
-    if (open_header(recording, error) || read_scales(recording, error)) {
+    if (open_header(recording, error) || read_ahead(recording, CHUNK_SCALES, error) ||
+        read_ahead(recording, CHUNK_NAMES, error)) {
         recording_close(recording);
         return NULL;
     }
@@ -227,34 +232,41 @@ static void read_node_metrics(struct recording *recording, const struct profile 
     struct cursor *cursor = &recording->cursor;
 
     while (cursor->at < cursor->end && !cursor->problem)
-        node_metrics_decode_series(&recording->node_metrics, profile, cursor);
+        node_metrics_decode_series(&recording->node_metrics, profile,
+                                   &recording->decoder.ids.strings, cursor);
 }
 
 /* Read a chunk of another type than CHUNK_RECORDS. */
 static int read_counts(struct recording *recording, struct profile *profile, struct error *error)
 {
     const struct chunk *chunk = &recording->chunk;
+    const struct id_map *strings = &recording->decoder.ids.strings;
     struct cursor *cursor = &recording->cursor;
 
     if (chunk->type == CHUNK_TOTALS)
         read_totals(cursor, &recording->totals);
     else if (chunk->type == CHUNK_SUMMARY)
-        event_summary_decode(&recording->summaries, profile, cursor);
+        event_summary_decode(&recording->summaries, profile, strings, cursor);
     else if (chunk->type == CHUNK_THREADS)
         thread_times_decode(&recording->threads, profile, cursor);
     else if (chunk->type == CHUNK_LIVES)
         target_lives_decode(&recording->lives, profile, cursor);
     else if (chunk->type == CHUNK_MARKS)
-        time_marks_decode(&recording->marks, profile, cursor);
+        time_marks_decode(&recording->marks, strings, cursor);
     else if (chunk->type == CHUNK_SPANS)
         event_spans_decode(&recording->spans, profile, cursor);
     else if (chunk->type == CHUNK_NODE)
         read_node_metrics(recording, profile);
-    else if (chunk->type == CHUNK_SCALES)
+    else if (chunk->type == CHUNK_SCALES || chunk->type == CHUNK_NAMES)
         cursor->at = cursor->end; /* recording_open() has read the newest one */
     else if (chunk->type == CHUNK_HEADER)
         cursor_fail(cursor, "second header");
     return check_chunk(recording, chunk, cursor, error);
+}
+
+static uint64_t entries(const struct recorded_ids *ids)
+{
+    return (uint64_t)ids->strings.count + ids->frames.count + ids->stacks.count;
 }
 
 /* Check that the file does not take too much memory, and that a small file does not unpack to a
@@ -270,7 +282,8 @@ static int check_limits(const struct recording *recording, const struct profile 
             error, ERROR_FAILED,
             "%s has more stacks and names than fit into %llu MB: give more by --max-memory",
             chunk_reader_name(recording->chunks), (unsigned long long)memory_limit() >> 20);
-    if (has_grown && limits_tables_exceeded(profile, bytes))
+    if (has_grown && (limits_tables_exceeded(profile, bytes) ||
+                      limits_entries_exceeded(entries(&recording->decoder.ids), bytes)))
         problem = "names and stacks take more memory than a file of this size may use";
     else if (recording->decoder.frames > limits_frames(bytes))
         problem = "the stacks of the samples have more frames than a file of this size may have";
@@ -290,6 +303,15 @@ static void take_slice(const struct recording *recording, const struct profile *
         sample->slice = sample->values[SCHED_LONG];
 }
 
+static void count_sample(struct recording *recording, const struct profile *profile,
+                         const struct sample *sample)
+{
+    if (row_interval_continues_hit(&recording->last_sched, profile, sample))
+        return;
+    recording->samples++;
+    recording->late_frames += record_decoder_late_frames(&recording->decoder);
+}
+
 /* Decode the records of the chunk up to a sample. Return 1 with the sample, 0 if the chunk has no
  * more, or -1 with error. */
 static int next_in_chunk(struct recording *recording, struct profile *profile,
@@ -302,8 +324,7 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
         const uint8_t *record = cursor->at;
 
         if (record_decode(&recording->decoder, cursor, profile, ret_sample)) {
-            recording->samples +=
-                !row_interval_continues_hit(&recording->last_sched, profile, ret_sample);
+            count_sample(recording, profile, ret_sample);
             take_slice(recording, profile, ret_sample);
             value_scales_apply(&recording->scales, value_scales_target(profile, ret_sample),
                                ret_sample);
@@ -316,6 +337,19 @@ static int next_in_chunk(struct recording *recording, struct profile *profile,
         }
     }
     return check_limits(recording, profile, has_grown, error);
+}
+
+static void take_off(uint64_t *count, uint64_t part)
+{
+    *count -= *count < part ? *count : part;
+}
+
+/* The recorder counted frames with late names as unknown ones. */
+static void count_late_names(struct recording *recording)
+{
+    take_off(&recording->totals.unknown_native_frames, recording->late_frames);
+    take_off(&recording->totals.losses[LOSS_UNKNOWN_NATIVE], recording->late_frames);
+    recording->late_frames = 0;
 }
 
 /* The totals may be older than the last samples. */
@@ -355,6 +389,7 @@ static int next_chunk(struct recording *recording, struct profile *profile, bool
         return -1;
     event_spans_settle(&recording->spans);
     node_metrics_settle(&recording->node_metrics);
+    count_late_names(recording);
     *ret_cut = cut || !recording->ended;
     if (*ret_cut)
         mark_cut(recording);

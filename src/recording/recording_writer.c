@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "os/file_broker.h"
+#include "profile/late_names.h"
 #include "profile/string_table.h"
 #include "profile/value_scales.h"
 #include "recording/recording_internal.h"
@@ -26,6 +27,8 @@ struct recording_writer {
     struct buffer counted; /* the next chunk of another type than CHUNK_RECORDS */
     struct value_scales scales;
     bool has_scales; /* some have totals */
+    struct late_names names;
+    size_t names_written;
 };
 
 /* Cut the text: a reader accepts no longer ones. */
@@ -405,13 +408,29 @@ static int write_scales(struct recording_writer *writer, struct error *error)
     return write_counted(writer, CHUNK_SCALES, error);
 }
 
+void recording_name_frame(struct recording_writer *writer, frame_id frame, uint64_t before,
+                          const char *symbol)
+{
+    late_names_add(&writer->names, frame, before, symbol);
+}
+
+static int write_names(struct recording_writer *writer, struct error *error)
+{
+    if (writer->names_written == writer->names.count)
+        return 0;
+    writer->names_written = writer->names.count;
+    writer->counted.size = 0;
+    late_names_encode(&writer->names, &writer->counted);
+    return write_counted(writer, CHUNK_NAMES, error);
+}
+
 static int flush(struct recording_writer *writer, const struct profile *profile,
                  struct recording_totals *totals, bool all, struct error *error)
 {
     if (chunk_writer_check(writer->chunks, error))
         return -1;
     if (put_samples(writer, profile, all, error) || put_entries(writer, profile, error) ||
-        write_records(writer, error) || write_scales(writer, error))
+        write_records(writer, error) || write_scales(writer, error) || write_names(writer, error))
         return -1;
     /* Set the number instead of adding to it: the caller may keep its totals or start them at 0
      * again. */
@@ -453,6 +472,7 @@ int recording_finish(struct recording_writer *writer, const struct profile *prof
     buffer_free(&writer->records);
     buffer_free(&writer->counted);
     value_scales_free(&writer->scales);
+    late_names_free(&writer->names);
     free(writer);
     if (ret_fd) {
         *ret_fd = fd;

@@ -224,8 +224,15 @@ static int failed_write(struct session *session, struct error *error)
     return -1;
 }
 
+static void name_late(struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        symbolizer_name_late(session->targets->of[i]->symbolizer, session->segment->writer);
+}
+
 static int flush(struct session *session, struct error *error)
 {
+    name_late(session);
     if (put_threads(session, error) || put_summaries(session, error))
         return -1;
     return segment_flush(session->segment, programs_lost(session->programs), error);
@@ -395,9 +402,11 @@ int session_end(struct session *session, int *ret_fd, struct error *error)
 {
     struct error rest_error, guard_error;
     int guard = check_clock(session, &guard_error);
-    int rest = take_rest(session, &rest_error);
-    int finished =
-        segment_finish(session->segment, programs_lost(session->programs), ret_fd, error);
+    int rest = take_rest(session, &rest_error), finished;
+
+    debug_fetch_step();
+    name_late(session);
+    finished = segment_finish(session->segment, programs_lost(session->programs), ret_fd, error);
 
     busiest_note(&session->busiest, session->segment->profile);
     if (rest || guard)

@@ -13,6 +13,7 @@
 #include "native/reachability.h"
 #include "os/kernel_symbols.h"
 #include "profile/profile.h"
+#include "recording/recording.h"
 #include "symbol/snapshot.h"
 #include "symbol/unwind.h"
 
@@ -216,6 +217,30 @@ const struct named_stack *frame_names_find(struct frame_names *names,
 /* What the first argument of the function in this frame is. */
 enum table_argument frame_names_argument(struct frame_names *names,
                                          const struct unwound_frame *frame);
+
+/* ---- unnamed_frames.c ---- */
+
+/*
+ * Names for frames of native functions that were recorded before their debug file arrived
+ * (native/debug_fetch.h).
+ */
+
+struct unnamed_frames;
+
+/* NULL if no debug files are fetched; the functions below accept NULL. Borrows `mappings`. */
+struct unnamed_frames *unnamed_frames_new(struct mappings *mappings);
+void unnamed_frames_free(struct unnamed_frames *unnamed);
+
+/* Forget all: the next stacks are of another profile. */
+void unnamed_frames_forget(struct unnamed_frames *unnamed);
+
+/* Note the frames of a stack that have no symbol. */
+void unnamed_frames_note(struct unnamed_frames *unnamed, const struct profile *profile,
+                         const struct named_stack *stack);
+
+/* If debug files have arrived since the last call, name these frames in the recording. */
+void unnamed_frames_name(struct unnamed_frames *unnamed, const struct profile *profile,
+                         struct recording_writer *writer);
 
 /* ---- table_frame.c ---- */
 

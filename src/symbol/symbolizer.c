@@ -33,6 +33,7 @@ struct symbolizer {
     struct runtime_names *runtime;
     struct dirty_loop *dirty_loop;
     struct frame_names *names;
+    struct unnamed_frames *unnamed; /* NULL: no debug files are fetched */
     struct process_cache *processes;
     struct process_walks *walks;
     struct hooks *hooks; /* NULL: not needed yet, or not any more */
@@ -107,6 +108,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
         frame_names_new(&(struct name_sources){vm, symbolizer->atoms, symbolizer->code,
                                                symbolizer->runtime, symbolizer->state_functions},
                         profile);
+    symbolizer->unnamed = unnamed_frames_new(vm->mappings);
     symbolizer->walks = process_walks_new(vm);
     symbolizer->thread_watch = thread_watch_new(vm->pid, symbolizer->target, profile);
     symbolizer->processes =
@@ -125,6 +127,7 @@ void symbolizer_move(struct symbolizer *symbolizer, struct profile *profile)
 
     profile_remap_free(&remap);
     frame_names_move(symbolizer->names, profile);
+    unnamed_frames_forget(symbolizer->unnamed);
     process_cache_move(symbolizer->processes, profile, target);
     thread_cache_move(symbolizer->threads, profile, target);
     thread_watch_move(symbolizer->thread_watch, profile, target);
@@ -152,6 +155,7 @@ void symbolizer_free(struct symbolizer *symbolizer)
     thread_cache_free(symbolizer->threads);
     thread_watch_free(symbolizer->thread_watch);
     frame_names_free(symbolizer->names);
+    unnamed_frames_free(symbolizer->unnamed);
     hooks_free(symbolizer->hooks);
     state_functions_free(symbolizer->state_functions);
     dirty_loop_free(symbolizer->dirty_loop);
@@ -226,6 +230,11 @@ void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested)
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times)
 {
     thread_watch_get(symbolizer->thread_watch, times);
+}
+
+void symbolizer_name_late(struct symbolizer *symbolizer, struct recording_writer *writer)
+{
+    unnamed_frames_name(symbolizer->unnamed, symbolizer->profile, writer);
 }
 
 static void count_frames(const struct named_stack *named, struct recording_totals *totals)
@@ -367,6 +376,7 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     sample->thread = wire->tid ? thread_cache_get(symbolizer->threads, wire) : 0;
     named = frame_names_find(symbolizer->names, unwound);
     count_frames(named, totals);
+    unnamed_frames_note(symbolizer->unnamed, symbolizer->profile, named);
     symbolizer->named = named;
     symbolizer->no_leaf = unwound->no_leaf;
     sample->stack = add_stack(symbolizer->profile, named);

@@ -70,6 +70,10 @@ void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle);
  * thread counts from the first look that finds it to the last one. `has_rested` as above. */
 void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested);
 
+/* Name the frames of native functions in the recording whose debug file has arrived since. Call
+ * before each flush and before the end. `writer` writes the symbolizer's profile. */
+void symbolizer_name_late(struct symbolizer *symbolizer, struct recording_writer *writer);
+
 /* Append how long each thread ran from the first look to the last one. */
 void symbolizer_threads(const struct symbolizer *symbolizer, struct thread_times *times);
 

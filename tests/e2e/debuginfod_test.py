@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 import unittest
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -20,6 +21,7 @@ NEEDS = "own nodes"
 SPIN = "F = fun L() -> spin_nif:spin(20000), L() end, F()."
 NIF = "spin_nif.so"
 UNNAMED = re.compile(r"^spin_nif\.so\+0x[0-9a-f]+$")
+DELAY = 4  # seconds
 LARGEST = 256 << 20  # bytes of a debug file that is fetched
 
 
@@ -27,6 +29,49 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def build_id(path):
+    notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True,
+                           check=True).stdout
+    return notes.partition("Build ID: ")[2].split()[0]
+
+
+def environment(cache, **variables):
+    """Return the environment of a recording whose debug files stay in the folder `cache`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
+    return {**kept, "DEBUGINFOD_CACHE_PATH": str(cache), **variables}
+
+
+class Debuginfod:
+    """A real server of debuginfod, which serves the files of a folder. It runs when it has the
+    debug file with this build id."""
+
+    def __init__(self, folder, served):
+        if not shutil.which("debuginfod"):
+            raise unittest.SkipTest("debuginfod is not installed")
+        port = free_port()
+        self.process = subprocess.Popen(
+            ["debuginfod", "-d", ":memory:", "-p", str(port), "-F", folder],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(folder))
+        self.url = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 60
+        while not self.serves(served):
+            if time.monotonic() > deadline:
+                self.end()
+                raise AssertionError("debuginfod does not have the debug file")
+            time.sleep(0.1)
+
+    def serves(self, served):
+        try:
+            with urllib.request.urlopen(f"{self.url}/buildid/{served}/debuginfo"):
+                return True
+        except OSError:
+            return False
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait()
 
 
 class Nif:
@@ -49,9 +94,7 @@ class Nif:
                 ["objcopy", "--only-keep-debug", library, cls.debug_file],
                 ["strip", "--strip-all", library]):
             subprocess.run(command, check=True)
-        notes = subprocess.run(["readelf", "-n", library], capture_output=True, text=True,
-                               check=True).stdout
-        cls.build_id = notes.partition("Build ID: ")[2].split()[0]
+        cls.build_id = build_id(library)
         cls.node = subprocess.Popen(["erl", "-noshell", "-pa", cls.built, "-eval", SPIN],
                                     stdin=subprocess.DEVNULL)
         cls.addClassCleanup(cls.node.wait)
@@ -75,8 +118,7 @@ class Nif:
         return [path for path in self.cache.glob("*/debuginfo") if path.stat().st_size]
 
     def environment(self, **variables):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("DEBUGINFOD")}
-        return {**kept, "DEBUGINFOD_CACHE_PATH": str(self.cache), **variables}
+        return environment(self.cache, **variables)
 
     def record(self, *options, seconds=3, **variables):
         """Record the node. Return the functions of the NIF that ran, with their samples, and what
@@ -100,40 +142,19 @@ class Nif:
 class RealServer(Nif, unittest.TestCase):
     def setUp(self):
         super().setUp()
-        if not shutil.which("debuginfod"):
-            self.skipTest("debuginfod is not installed")
-        port = free_port()
-        self.server = subprocess.Popen(
-            ["debuginfod", "-d", ":memory:", "-p", str(port), "-F", self.debug_file.parent],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment())
-        self.addCleanup(self.end_server)
-        self.url = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + 30
-        while not self.serves():
-            if time.monotonic() > deadline:
-                raise AssertionError("debuginfod does not have the debug file")
-            time.sleep(0.1)
+        self.server = Debuginfod(self.debug_file.parent, self.build_id)
+        self.addCleanup(self.server.end)
+        self.url = self.server.url
 
-    def serves(self):
-        try:
-            with urllib.request.urlopen(f"{self.url}/buildid/{self.build_id}/debuginfo"):
-                return True
-        except OSError:
-            return False
-
-    def end_server(self):
-        self.server.terminate()
-        self.server.wait()
-
-    def test_functions_get_names_while_recording_and_from_the_cache_later(self):
-        """The first recording fetches the debug file and names the function from then on. The next
-        one has the name in all samples, without a server."""
+    def test_functions_have_names_while_recording_and_from_the_cache_later(self):
+        """The first recording fetches the debug file. The next one takes it from the cache, without
+        a server. Both have the name in all samples."""
         functions, _ = self.record()
         self.check_unnamed(functions)
         functions, said = self.record("--symbols", self.url, seconds=5)
-        self.assertGreater(functions.get("spin", 0), sum(functions.values()) / 2, functions)
+        self.assertEqual(set(functions), {"spin"})
         self.assertNotIn(NIF, said)
-        self.end_server()
+        self.server.end()
         functions, said = self.record("--symbols", "debuginfod", DEBUGINFOD_URLS=self.url)
         self.assertEqual(set(functions), {"spin"})
 
@@ -201,6 +222,66 @@ def send_without_end(handler):
     handler.end_headers()
     while True:
         handler.wfile.write(bytes(1 << 20))
+
+
+class SlowServer(unittest.TestCase):
+    """A stripped VM whose build is in no table."""
+
+    def test_samples_before_the_debug_file_have_names_too(self):
+        """The debug file of the VM arrives some seconds after the first samples. In the recording,
+        in the output that is made at its end, and in a report, 100 % of the samples that are in
+        native code of the VM have a name."""
+        beamflame.require()
+        out = beamflame.folder(self.addCleanup)
+        unstripped = nodes.emulator("27-usdt-dwarf")
+        (out / "served").mkdir()
+        shutil.copy(unstripped, out / "served" / "beam.smp.debug")
+        wanted = build_id(unstripped)
+        real = Debuginfod(out / "served", wanted)
+        self.addCleanup(real.end)
+        sent = []  # when the debug file was sent
+
+        def answer(handler):
+            if wanted in handler.path:
+                time.sleep(DELAY)
+            try:
+                with urllib.request.urlopen(real.url + handler.path) as got:
+                    send(got.read())(handler)
+            except urllib.error.HTTPError as error:
+                handler.send_error(error.code)
+            if wanted in handler.path:
+                sent.append(time.time_ns())
+
+        slow = Server(answer)
+        self.addCleanup(slow.end)
+        with nodes.Node("27-usdt", "request") as node:
+            done = beamflame.run("-p", node.pid, "-d", 3 * DELAY, "-F", 199, "-o", out / "x.bfr",
+                                 "-o", out / "x.json", "--symbols", slow.url,
+                                 env=environment(out / "cache"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(sent), 1)
+        done = beamflame.run("report", out / "x.bfr", "-o", out / "y.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for made in (out / "x.json", out / "y.json"):
+            with self.subTest(made.name):
+                self.check(made, sent[0])
+
+    def check(self, path, arrived):
+        known = {}
+        before, after = set(), set()
+        for line in map(json.loads, path.read_text("utf-8").splitlines()):
+            known[line["type"], line.get("id")] = line
+            if line["type"] != "sample" or "stack" not in line:
+                continue
+            frame = known["frame", known["stack", line["stack"]]["frame"]]
+            module = known.get(("module", frame.get("module")), {"path": ""})
+            if frame["kind"] == "native" and module["path"].endswith("/beam.smp"):
+                self.assertNotIn("unresolved", frame)
+                self.assertNotIn("+0x", frame["symbol"])
+                time_ns = known["header", None]["start_realtime_ns"] + line["time_ns"]
+                (before if time_ns < arrived else after).add(frame["symbol"])
+        self.assertGreater(len(before), 5)
+        self.assertGreater(len(before & after), 5)
 
 
 class BadServers(Nif, unittest.TestCase):

@@ -352,6 +352,20 @@ static inline void full_put_spans(const struct full_profile *full, struct record
     event_spans_free(&spans);
 }
 
+/* Give frames of native functions their names again, as if they had become known late. */
+static inline void full_name_frames(const struct full_profile *full,
+                                    struct recording_writer *writer)
+{
+    const struct profile *profile = full->profile;
+
+    for (frame_id id = 1; id <= profile_counts(profile).frames; id++) {
+        const struct frame *frame = profile_get_frame(profile, id);
+
+        if (frame->kind == FRAME_NATIVE && frame->symbol)
+            recording_name_frame(writer, id, 0, profile_text(profile, frame->symbol));
+    }
+}
+
 static inline struct recording_totals full_totals(const struct full_profile *full)
 {
     struct recording_totals totals = {0};
@@ -434,6 +448,7 @@ static inline int full_recording(int fd, uint32_t flags)
     if (profile_counts(full.profile).targets)
         full_put_lives(&full, writer);
     full_put_marks(&full, writer);
+    full_name_frames(&full, writer);
     if (profile_counts(full.profile).targets)
         full_put_node_metrics(&full, writer);
     if (!full_has(&full, FULL_NO_SUMMARY))

@@ -307,12 +307,16 @@ static void refuse(const void *bytes, size_t size, const char *problem)
     struct small_profile small;
     struct node_metrics metrics = {0};
     struct cursor cursor = cursor_over(bytes, size);
+    struct id_map strings = {0};
 
     small_profile_make(&small);
-    node_metrics_decode_series(&metrics, small.profile, &cursor);
+    for (string_id id = 1; id <= profile_counts(small.profile).strings; id++)
+        id_map_add(&strings, id);
+    node_metrics_decode_series(&metrics, small.profile, &strings, &cursor);
     assert_non_null(cursor.problem);
     if (problem)
         assert_string_equal(cursor.problem, problem);
+    id_map_free(&strings);
     node_metrics_free(&metrics);
     profile_free(small.profile);
 }
