@@ -6,8 +6,13 @@
 
 struct dwarf_names dwarf_names_of(Elf *elf)
 {
-    static const char *const sections[] = {".debug_info", ".debug_types", ".debug_str",
-                                           ".debug_line_str"};
+    static const struct {
+        const char *name;
+        bool is_text;
+    } sections[] = {{".debug_info", false},
+                    {".debug_types", false},
+                    {".debug_str", true},
+                    {".debug_line_str", true}};
     struct dwarf_names names = {.count = 0};
     Elf_Scn *section = NULL;
     GElf_Shdr header;
@@ -21,10 +26,23 @@ struct dwarf_names dwarf_names_of(Elf *elf)
             gelf_getshdr(section, &header) ? elf_strptr(elf, strings, header.sh_name) : NULL;
 
         for (size_t i = 0; name && i < sizeof(sections) / sizeof(sections[0]); i++)
-            if (!strcmp(name, sections[i]) && (data = elf_rawdata(section, NULL)) && data->d_buf)
-                names.sections[names.count++] = (struct dwarf_section){data->d_buf, data->d_size};
+            if (!strcmp(name, sections[i].name) && (data = elf_rawdata(section, NULL)) &&
+                data->d_buf)
+                names.sections[names.count++] =
+                    (struct dwarf_section){data->d_buf, data->d_size, sections[i].is_text};
     }
     return names;
+}
+
+bool dwarf_names_end(const struct dwarf_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const struct dwarf_section *section = &names->sections[i];
+
+        if (section->is_text && section->size && section->start[section->size - 1])
+            return false;
+    }
+    return true;
 }
 
 const char *dwarf_names_check(const struct dwarf_names *names, const char *text)

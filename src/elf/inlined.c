@@ -39,7 +39,7 @@ static bool read_all(struct inlined *inlined)
         return false;
     inlined->names = dwarf_names_of(inlined->elf);
     elf_cntl(inlined->elf, ELF_C_FDDONE); /* all sections are in memory */
-    return true;
+    return dwarf_names_end(&inlined->names);
 }
 
 struct inlined *inlined_new(int fd, struct elf_room *room)
@@ -203,7 +203,7 @@ void inlined_find(struct inlined *inlined, uint64_t address, size_t size, struct
         if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
             continue;
         name = name_of(inlined, &scopes[i]);
-        fits = put(start_of(&scopes[i]), name ? name : "?", at, size, answer);
+        fits = put(start_of(&scopes[i]), name && name[0] ? name : "?", at, size, answer);
         free(name);
         if (!fits)
             break;

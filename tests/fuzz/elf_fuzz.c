@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Open bytes as an ELF file that a target has mapped (libFuzzer): symbols, build id, USDT probes,
- * and call-frame information in .eh_frame and .debug_frame. Open them as the executable of a VM
- * too: its banner, and the layout of its structs in DWARF. The end of the input can change what the
- * parser says of the file, as if the file had taken it over.
+ * inlined functions, and call-frame information in .eh_frame and .debug_frame. Open them as the
+ * executable of a VM too: its banner, and the layout of its structs in DWARF. The end of the input
+ * can change what the parser says of the file, as if the file had taken it over.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +13,13 @@
 #include "beam/vm_internal.h"
 #include "native/cfi.h"
 #include "native/elf_file.h"
+#include "native/native_inlined.h"
 #include "native/native_symbols.h"
 #include "native/usdt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { START = 0x400000, LENGTH = 0x10000, STEPS = 32 };
+enum { START = 0x400000, LENGTH = 0x10000, STEPS = 32, LINES_LENGTH = 0x400, LINE_STEP = 97 };
 
 static void check(bool holds)
 {
@@ -121,6 +122,12 @@ static void use_addresses(struct elf_file *file, struct cfi *cfi)
         unwind_from(cfi, address);
 }
 
+static void check_inlined(void *context, const struct native_inlined *function)
+{
+    (void)context;
+    check(function->name && function->file && function->is_container == !function->name[0]);
+}
+
 static void use_file(struct elf_file *file, struct mapping *mapping)
 {
     struct mappings *mappings;
@@ -133,6 +140,8 @@ static void use_file(struct elf_file *file, struct mapping *mapping)
     mappings = mappings_of_list(mapping, 1);
     cfi = cfi_new(mappings);
     use_addresses(file, cfi);
+    for (uint64_t address = START; address < START + LINES_LENGTH; address += LINE_STEP)
+        native_inlined_each(file, address, check_inlined, NULL);
     cfi_free(cfi);
     mappings_free(mappings);
 }
@@ -176,6 +185,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     check(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     find_lies(data, size);
+    native_inlined_enable();
     parser = parser_here();
     use_vm(parser, fd);
     file = elf_file_of_fd(parser, fd, "/proc/self/root/proc/self/fdinfo", mapping.path);
