@@ -167,6 +167,7 @@ export interface Choice {
     processes: number[]; /* Processes.same; [] is all */
     statuses: number[]; schedulers: number[]; /* thread ids; [] is all */
     idle: boolean; /* graphs of event wall show idle processes */
+    foldWaiting: boolean; /* processes of event wall that wait are one frame (waiting.js) */
     form: "stacks" | "callers" | "sandwich" | "time"; /* callers: merged from the leaf; time: in
                                                        * order of time */
     focus: string; /* the function of sandwich */

@@ -163,7 +163,7 @@ class Viewer(unittest.TestCase):
         page.choose_event("gc")
         self.assert_call_sites("gc")
         page.open(path, "event=wall&form=callers&group=none&erlang=1&idle=1&panel=functions"
-                        "&lanes=none")  # which leave more rows in sight
+                        "&foldwaiting=0&lanes=none")  # which leave more rows in sight
         self.assertGreater(self.assert_call_sites("wall"), 3)
         page.open(path)
         page.choose_event("wall")
@@ -721,6 +721,49 @@ class Hits(unittest.TestCase):
         self.assertIn(f" in {hits:,} samples", browser.status)
         self.assertIn(f"{hits:,} samples", browser.text("#about"))
         self.assertIn(f" in {hits:,} samples", picture.read_text("utf-8"))
+
+
+class Waiting(unittest.TestCase):
+    """Processes of event wall that wait, in loops of their own."""
+
+    def test_waiting_processes_are_one_frame_until_opened(self):
+        """They are one row, with their time. A click on the row of either table, a key and the button
+        show their functions; a link keeps that."""
+        viewer.require()
+        beamflame.require()
+        folder = beamflame.folder(self.addCleanup)
+        recording, path = folder / "x.bfr", folder / "x.html"
+        with nodes.Node(RELEASE, "alarms") as node:
+            node.tell("tick")
+            beamflame.record("-p", node.pid, "-d", 3, "-e", "wall", "-o", recording, "-o", path)
+        stacks = beamflame.folded(recording, "--weight", "samples", "--group-by", "status")
+        waiting = beamflame.weight_where(stacks, lambda stack: stack[0] == "[waiting]")
+        page = viewer.Viewer()
+        self.addCleanup(page.close)
+        page.open(path, "weight=samples&panel=functions&lanes=none")
+        selected = page.status
+
+        def names():
+            return {row[0] for row in page.rows()}
+
+        self.assertEqual([number(row[1]) for row in page.rows() if row[0] == "[waiting]"],
+                         [rounded(waiting)])
+        self.assertNotIn("alarms:patient/0", names())
+        page.click("#panel [role=row]:has-text('[waiting]')")
+        self.assertIn("alarms:patient/0", names())
+        self.assertNotIn("[waiting]", names())
+        self.assertEqual(page.status, selected)
+        self.assertIn("foldwaiting=0", page.fragment)
+        page.press("g")
+        self.assertNotIn("alarms:patient/0", names())
+        self.assertNotIn("foldwaiting", page.fragment)
+        page.click("button:text-is('Fold waiting')")
+        self.assertIn("alarms:patient/0", names())
+        page.press("u")
+        page.click("#panel button:text-is('Tree')")
+        page.click("#panel [role=row]:has-text('[waiting]')")
+        self.assertIn("foldwaiting=0", page.fragment)
+        self.assertEqual(page.step("complaints"), [])
 
 
 class ForeignNames(unittest.TestCase):

@@ -6,7 +6,7 @@
 export const CHOICE = Object.freeze({
     event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
     include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
-    form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
+    foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
     hidden: [], search: "",
 });
 

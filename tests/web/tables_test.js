@@ -39,7 +39,7 @@ test("heatmap cells between recordings are gaps", () => {
     assert.deepEqual([0, 1, 2, 51, 75].map((cell) => cells.of[cell]), [5, 3, 0, 10, 2]);
     assert.deepEqual([54, 55, 74, 75].map((cell) => Number.isNaN(cells.of[cell])),
         [false, true, true, false]);
-    const marks = markCells(recording, cells, weights, roots, samples, readPattern("^b$"));
+    const marks = markCells(recording, CHOICE, cells, weights, roots, samples, readPattern("^b$"));
 
     assert.deepEqual([...marks.keys()].filter((cell) => marks[cell]), [0, 1, 75]);
 });

@@ -5,6 +5,7 @@
  */
 import { SURE } from "#analysis/counted";
 import { remember } from "#analysis/memo";
+import { nodesOfSamples } from "#analysis/shown_stacks";
 import {
     countsSamples, findShared, scaleOf, sumSquares, sumUp, youngestShared,
 } from "#analysis/sums";
@@ -129,14 +130,6 @@ export function sumStacks(recording, shown, weights, samples) {
         squares[shown.parent[node]] += squares[node];
     }
     return { self, total, samples: counts, squares };
-}
-
-/**
- * @param {Recording} recording
- * @param {ShownStacks} shown
- */
-function nodesOfSamples({ samples }, shown) {
-    return remember(shown, "samples", "", () => samples.stack.map((stack) => shown.of[stack]));
 }
 
 /**

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions: the frames with the same text and kind are one function (src/output/frame_tree.c). */
-import { kindsOfFrames } from "#analysis/kinds";
+import { ROOT, kindsOfFrames } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
+import { WAITING } from "#analysis/root_texts";
 
 /** @typedef {import("../types").Recording} Recording */
 
@@ -54,7 +55,8 @@ export function textsOf(recording) {
  * @property {number} count
  * @property {Uint32Array} text by function: an id of textsOf()
  * @property {Uint8Array} kind by function
- * @property {Uint32Array} frame by function: its first frame id
+ * @property {Uint32Array} frame by function: its first frame id; 0: it has none
+ * @property {number} waiting the function that stands for the stacks of folded waiting processes
  */
 
 /**
@@ -76,10 +78,11 @@ function makeFunctions(recording) {
 
         of[id] = pairs.add(texts.add(symbol ? strings[symbol] : "[unknown]"), kinds[id]);
     }
-    const { count } = pairs, frame = new Uint32Array(count);
+    const waiting = pairs.add(texts.add(WAITING), ROOT), { count } = pairs;
+    const frame = new Uint32Array(count);
 
     for (let id = of.length - 1; id > 0; id--)
         frame[of[id]] = id;
     return { of, count, text: pairs.a.slice(0, count),
-        kind: Uint8Array.from(pairs.b.subarray(0, count)), frame };
+        kind: Uint8Array.from(pairs.b.subarray(0, count)), frame, waiting };
 }

@@ -6,6 +6,7 @@ import { nameOf, remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
 import { GROWTH, PORT, PROCESS, RELEASE, activityText, decadeText, digitsOf, isNamedByStack, nameText,
     pidText, schedulerText, showsThread, targetText } from "#analysis/root_texts";
+import { foldTest, foldedWaiting } from "#analysis/waiting";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -24,9 +25,11 @@ export const GROUP_KEYS = ["name", "pid", "status", "scheduler", "initial_call",
 export function group(recording, choice, weights) {
     const keys = choice.groupBy.filter((key) => GROUP_KEYS.includes(key));
     const changes = choice.change && isMetric(recording, weights) ? weights : null;
+    const folded = foldedWaiting(recording, choice);
 
-    return remember(recording, "roots", `${keys} ${changes && nameOf(changes)}`,
-        () => new Grouping(recording, keys, changes).group());
+    return remember(recording, "roots",
+        `${keys} ${changes && nameOf(changes)} ${JSON.stringify(folded)}`,
+        () => new Grouping(recording, keys, changes, foldTest(recording, folded)).group());
 }
 
 /**
@@ -43,11 +46,13 @@ class Grouping {
      * @param {Recording} recording
      * @param {string[]} keys
      * @param {Weights | null} changes
+     * @param {(sample: number) => boolean} isFolded
      */
-    constructor(recording, keys, changes) {
+    constructor(recording, keys, changes, isFolded) {
         this.recording = recording;
         this.keys = keys;
         this.changes = changes;
+        this.isFolded = isFolded;
         this.texts = textsOf(recording);
         /* A chain is a list of root frames: the pair of the outer chain and a text. 0 is empty. */
         this.chains = new PairTable();
@@ -65,8 +70,9 @@ class Grouping {
         const bases = new Set();
 
         for (let i = 0; i < of.length; i++) {
-            const ran = samples.process[i] !== 0 || samples.activity[i] === PROCESS;
-            let chain = outer(i), told = ran;
+            const isFolded = this.isFolded(i);
+            const ran = !isFolded && (samples.process[i] !== 0 || samples.activity[i] === PROCESS);
+            let chain = outer(i), told = ran || isFolded;
 
             if (this.changes)
                 bases.add(chain);

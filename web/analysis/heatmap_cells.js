@@ -2,6 +2,7 @@
 /* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. */
 import { coveredCells } from "#analysis/coverage";
 import { matchSamples } from "#analysis/selection";
+import { foldTest, foldedWaiting } from "#analysis/waiting";
 import { eventOf } from "#analysis/weights";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -102,23 +103,25 @@ function percentile(values) {
 }
 
 /**
- * By cell, 1 if a sample with a weight has a matching frame.
+ * By cell, 1 if a sample with a weight has a matching frame that is not folded.
  *
  * @param {Recording} recording
+ * @param {Choice} choice
  * @param {Cells} cells
  * @param {Weights} weights
  * @param {Roots} roots
  * @param {Uint32Array} samples
  * @param {Pattern} pattern
  */
-export function markCells(recording, cells, weights, roots, samples, { test }) {
+export function markCells(recording, choice, cells, weights, roots, samples, { test }) {
     const matches = matchSamples(recording, roots, test), { time } = recording.samples;
+    const isFolded = foldTest(recording, foldedWaiting(recording, choice));
     const marks = new Uint8Array(cells.of.length);
 
     for (let i = 0; i < samples.length; i++) {
         const sample = samples[i];
 
-        if (weights.of[sample] && matches(sample))
+        if (weights.of[sample] && !isFolded(sample) && matches(sample))
             marks[Math.floor((time[sample] - cells.start) / cells.cellMs)] = 1;
     }
     return marks;

@@ -21,6 +21,7 @@ import { functionCallers, functionRows } from "#analysis/function_rows";
 import { lineRows } from "#analysis/line_rows";
 import { readPattern } from "#analysis/pattern";
 import { nameOf, remember } from "#analysis/memo";
+import { foldedWaiting } from "#analysis/waiting";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Choice} Choice */
@@ -44,9 +45,14 @@ export class Model {
         return group(this.recording, choice, this.weights(choice));
     }
 
+    /** The root frames that filters match: those of folded processes, too. @param {Choice} choice */
+    allRoots(choice) {
+        return this.roots({ ...choice, foldWaiting: false });
+    }
+
     /** The selected samples of the whole time. @param {Choice} choice */
     samples(choice) {
-        return select(this.recording, choice, this.roots(choice), null);
+        return select(this.recording, choice, this.allRoots(choice), null);
     }
 
     /**
@@ -54,7 +60,7 @@ export class Model {
      * @returns {Sides}
      */
     sides(choice) {
-        const { recording } = this, roots = this.roots(choice);
+        const { recording } = this, roots = this.allRoots(choice);
 
         return [select(recording, choice, roots, choice.range),
             choice.against && select(recording, choice, roots, choice.against)];
@@ -69,7 +75,12 @@ export class Model {
         const { recording } = this;
 
         return leftOutIdle(recording, choice) && idleTime(recording, choice,
-            select(recording, { ...choice, idle: true }, this.roots(choice), choice.range));
+            select(recording, { ...choice, idle: true }, this.allRoots(choice), choice.range));
+    }
+
+    /** True if processes that wait are one frame. @param {Choice} choice */
+    foldsWaiting(choice) {
+        return foldedWaiting(this.recording, choice) !== null;
     }
 
     /** A cache key: equal for choices that select the same stacks. @param {Choice} choice */
@@ -129,7 +140,7 @@ export class Model {
         const pattern = readPattern(choice.search);
 
         return remember(cells, "marks", JSON.stringify([nameOf(roots), choice.search]), () =>
-            (pattern.test ? markCells(this.recording, cells, this.weights(choice), roots,
+            (pattern.test ? markCells(this.recording, choice, cells, this.weights(choice), roots,
                 this.samples(choice), pattern) : null));
     }
 

@@ -12,6 +12,9 @@ export const GROWTH = "[growth]", RELEASE = "[release]";
 /* The root frame of a scheduler that waits for work without sleeping. */
 export const BUSY_WAIT = "[scheduler] busy-wait";
 
+/* The status of a process that waits, and the frame of all of them if they are folded (waiting.js). */
+export const WAITING = "[waiting]";
+
 /* A process started with a fun has this initial call. */
 const INITIAL_CALL_OF_FUN = "erlang:apply/2";
 

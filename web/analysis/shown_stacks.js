@@ -11,6 +11,7 @@ import { labelsOf } from "#analysis/node_labels";
 import { PairTable } from "#analysis/pair_table";
 import { readPattern } from "#analysis/pattern";
 import { callOrder } from "#analysis/tree_layout";
+import { foldTest, foldedWaiting } from "#analysis/waiting";
 
 const ERLANG = 1, MARK = 6; /* Frames.kind */
 const TABLE_MARK = "[table ";
@@ -18,6 +19,7 @@ const TABLE_MARK = "[table ";
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
 /** @typedef {import("../types").Roots} Roots */
+/** @typedef {import("#analysis/waiting").Folded} Folded */
 
 /**
  * @typedef {object} ShownStacks
@@ -25,6 +27,8 @@ const TABLE_MARK = "[table ";
  * @property {number} count of nodes
  * @property {Uint32Array} parent by node, always a lower node
  * @property {Uint32Array} fn the function (functionsOf()) by node
+ * @property {Folded | null} folded the samples whose node is `waiting`, whatever their stack is
+ * @property {number} waiting
  */
 
 /**
@@ -32,33 +36,59 @@ const TABLE_MARK = "[table ";
  * @param {Choice} choice
  * @returns {ShownStacks}
  */
-export function shownStacks(recording, { hidden, foldRecursion, erlangOnly }) {
-    const key = JSON.stringify([hidden, foldRecursion, erlangOnly]);
+export function shownStacks(recording, choice) {
+    const { hidden, foldRecursion, erlangOnly } = choice, folded = foldedWaiting(recording, choice);
+    const stacks = remember(recording, "shown", JSON.stringify([hidden, foldRecursion, erlangOnly]),
+        () => {
+            const { of, nodes } = show(recording, hidden, foldRecursion, erlangOnly,
+                functionsOf(recording));
 
-    return remember(recording, "shown", key, () => {
-        const { of, nodes } = show(recording, hidden, foldRecursion, erlangOnly,
-            functionsOf(recording));
+            return inCallOrder(recording, of, nodes);
+        });
 
-        return inCallOrder(recording, of, nodes);
-    });
+    return folded ? remember(stacks, "folded", JSON.stringify(folded), () =>
+        withWaiting(stacks, folded, functionsOf(recording).waiting)) : stacks;
 }
 
 /**
- * The same, but with a node for each source line of a function: `fn` has the line by node.
+ * The same, with a node for folded samples.
+ *
+ * @param {ShownStacks} stacks
+ * @param {Folded} folded
+ * @param {number} fn of the node
+ * @returns {ShownStacks}
+ */
+function withWaiting({ of, count, parent, fn: functions }, folded, fn) {
+    const longer = (/** @type {Uint32Array} */ column, /** @type {number} */ last) => {
+        const result = new Uint32Array(count + 1);
+
+        result.set(column);
+        result[count] = last;
+        return result;
+    };
+
+    return { of, count: count + 1, parent: longer(parent, 0), fn: longer(functions, fn), folded,
+        waiting: count };
+}
+
+/**
+ * The same, but with a node for each source line of a function: `fn` has the line by node. Folded
+ * samples have no line.
  *
  * @param {Recording} recording
  * @param {Choice} choice
  * @param {{ of: Uint32Array, count: number }} lines by frame id, and how many
  * @returns {ShownStacks}
  */
-export function shownLines(recording, { hidden, foldRecursion, erlangOnly }, lines) {
-    const key = JSON.stringify([hidden, foldRecursion, erlangOnly]);
+export function shownLines(recording, choice, lines) {
+    const { hidden, foldRecursion, erlangOnly } = choice, folded = foldedWaiting(recording, choice);
+    const key = JSON.stringify([hidden, foldRecursion, erlangOnly, folded]);
 
     return remember(lines, "shown", key, () => {
         const { of, nodes: { count, a, b } } = show(recording, hidden, foldRecursion, erlangOnly,
             lines);
 
-        return { of, count, parent: a.slice(0, count), fn: b.slice(0, count) };
+        return { of, count, parent: a.slice(0, count), fn: b.slice(0, count), folded, waiting: 0 };
     });
 }
 
@@ -108,7 +138,22 @@ function inCallOrder(recording, of, { count, a, b }) {
         parent[place[node]] = place[a[node]];
         fn[place[node]] = b[node];
     }
-    return { of: of.map((node) => place[node]), count, parent, fn };
+    return { of: of.map((node) => place[node]), count, parent, fn, folded: null, waiting: 0 };
+}
+
+/**
+ * The node by sample.
+ *
+ * @param {Recording} recording
+ * @param {ShownStacks} shown
+ */
+export function nodesOfSamples(recording, shown) {
+    return remember(shown, "samples", "", () => {
+        const isFolded = foldTest(recording, shown.folded), { waiting, of } = shown;
+
+        return recording.samples.stack.map((stack, sample) =>
+            (isFolded(sample) ? waiting : of[stack]));
+    });
 }
 
 /**
@@ -167,24 +212,26 @@ export function sameFunctions({ frames }) {
  * @param {ShownStacks} shown
  * @returns {Alike}
  */
-export function alikeSamples({ samples }, roots, shown) {
-    return remember(roots, "alike", nameOf(shown), () => findAlike(samples, roots, shown));
+export function alikeSamples(recording, roots, shown) {
+    return remember(roots, "alike", nameOf(shown), () =>
+        findAlike(nodesOfSamples(recording, shown), roots, shown.count));
 }
 
 /**
- * @param {Recording["samples"]} samples
+ * @param {Uint32Array} nodes by sample
  * @param {Roots} roots
- * @param {ShownStacks} shown
+ * @param {number} shown the number of nodes
  * @returns {Alike}
  */
-function findAlike({ count: length, stack }, roots, shown) {
-    const order = sortedBy(roots.of, roots.outer.length), of = new Uint32Array(length);
+function findAlike(nodes, roots, shown) {
+    const { length } = nodes, of = new Uint32Array(length);
+    const order = sortedBy(roots.of, roots.outer.length);
     const root = new Uint32Array(length), node = new Uint32Array(length);
-    const newest = new Uint32Array(shown.count); /* by node, 1 + the number of its newest group */
+    const newest = new Uint32Array(shown); /* by node, 1 + the number of its newest group */
     let count = 0, first = 0; /* first: group of the root frames */
 
     for (let i = 0; i < length; i++) {
-        const sample = order[i], chain = roots.of[sample], at = shown.of[stack[sample]];
+        const sample = order[i], chain = roots.of[sample], at = nodes[sample];
 
         if (i && chain !== root[count - 1])
             first = count;

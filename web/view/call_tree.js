@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The stacks of the graph as a table: rows open to show what they call, or who calls them. */
 import { foundRows, openedAtFirst, treeRows } from "#analysis/call_tree";
+import { ROOT } from "#analysis/kinds";
+import { WAITING } from "#analysis/root_texts";
 import { costColumns, kindOfColumns } from "#view/cost_columns";
 import { nameCell } from "#view/cost_table";
 import { element } from "#view/dom";
@@ -13,9 +15,13 @@ import { Table } from "#view/table";
 const INDENT = 12; /* px */
 
 export class CallTree {
-    /** @param {(kind: number) => string} colourOf */
-    constructor(colourOf) {
+    /**
+     * @param {(kind: number) => string} colourOf
+     * @param {() => void} onunfold the row of the folded waiting processes is picked
+     */
+    constructor(colourOf, onunfold) {
         this.colourOf = colourOf;
+        this.onunfold = onunfold;
         /** @type {Table<TreeRow>} */
         this.rows = new Table("Call tree", { key: (row) => String(row.node), text: (row) => row.name,
             onpick: (row) => this.toggle(row), onfocus: () => {} }, {
@@ -32,6 +38,7 @@ export class CallTree {
         this.wanted = "";
         /** @type {Tree | null} */
         this.tree = null;
+        this.folds = false;
         /** @type {CostScale | null} */
         this.scale = null;
     }
@@ -39,11 +46,13 @@ export class CallTree {
     /**
      * @param {Tree} tree
      * @param {CostScale} scale
+     * @param {boolean} folds the tree has the row of the folded waiting processes
      */
-    show(tree, scale) {
+    show(tree, scale, folds) {
         const before = this.scale;
 
         this.scale = scale;
+        this.folds = folds;
         if (!before || kindOfColumns(before) !== kindOfColumns(scale))
             this.rows.setColumns(this.columns(scale), 0);
         if (tree !== this.tree) {
@@ -75,7 +84,14 @@ export class CallTree {
 
     /** @param {Tree} tree */
     shown(tree) {
-        return this.wanted ? foundRows(tree, this.wanted) : treeRows(tree, this.openOf(tree));
+        const rows = this.wanted ? foundRows(tree, this.wanted) : treeRows(tree, this.openOf(tree));
+
+        return rows.map((row) => (this.isFolded(row) ? { ...row, isOpen: false } : row));
+    }
+
+    /** @param {TreeRow} row */
+    isFolded({ kind, name }) {
+        return this.folds && kind === ROOT && name === WAITING;
     }
 
     /** @param {Tree} tree */
@@ -87,9 +103,13 @@ export class CallTree {
     }
 
     /** @param {TreeRow} row */
-    toggle({ node, isOpen }) {
-        const { tree } = this;
+    toggle(row) {
+        const { tree } = this, { node, isOpen } = row;
 
+        if (this.isFolded(row)) {
+            this.onunfold();
+            return;
+        }
         if (!tree || isOpen === null || this.wanted)
             return;
         if (isOpen)

@@ -10,8 +10,8 @@ import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
     per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
-    form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
-    hidden: [], search: "", zoom: null, panel: "auto",
+    foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
+    erlangOnly: false, hidden: [], search: "", zoom: null, panel: "auto",
     lanes: "auto",
 }));
 
@@ -22,7 +22,7 @@ const CALL_SITES = Object.freeze({ form: "callers", groupBy: ["none"], erlangOnl
 const ROWS = 40;
 
 /** @type {Record<string, Partial<View> | undefined>} */
-const BY_EVENT = { wall: { groupBy: ["status", "name"] },
+const BY_EVENT = { wall: { groupBy: ["status", "name"], foldWaiting: true },
     gc: CALL_SITES, alloc: CALL_SITES, msg: CALL_SITES };
 
 /** The event of a page without a fragment. @param {Recording} recording */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The actions for a frame, in its menu and by keys. */
 import { copy } from "#view/export";
+import { WAITING } from "#analysis/root_texts";
 import { pathOf } from "#view/flame_path";
 import { toggled } from "#view/graph_controls";
 
@@ -36,6 +37,8 @@ export function frameActions(tree, node, { view, set, zoom }) {
 
     if (!node)
         return [{ text: "Zoom out", key: "Enter", run: zoom }];
+    if (view().foldWaiting && name === WAITING)
+        return [{ text: "Unfold", key: "Enter", run: zoom }];
     /** @type {Entry[]} */
     const ofCode = [
         { text: "Callers and callees", key: "s",

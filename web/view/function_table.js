@@ -12,16 +12,17 @@ const CALLERS = 6;
 
 export class FunctionTable {
     /**
-     * @param {(name: string) => void} onpick
+     * @param {{ onpick: (name: string) => void, onunfold: () => void,
+     *     callersOf: (row: FunctionRow) => FunctionCaller[] }} listener `onunfold`: the row of the
+     *     folded waiting processes is picked
      * @param {(kind: number) => string} colourOf
-     * @param {(row: FunctionRow) => FunctionCaller[]} callersOf
      */
-    constructor(onpick, colourOf, callersOf) {
+    constructor({ onpick, onunfold, callersOf }, colourOf) {
         this.onpick = onpick;
         this.callersOf = callersOf;
         /** @type {CostTable<FunctionRow>} */
         this.costs = new CostTable("Functions", { key: (row) => row.name, text: (row) => row.name,
-            onpick: (row) => onpick(row.name), onfocus: (row) => this.describe(row) },
+            onpick: (row) => (row.frame ? onpick(row.name) : onunfold()), onfocus: (row) => this.describe(row) },
         [{ title: "function", width: "minmax(160px, 1fr)", order: (row) => row.name,
             cell: (row) => nameCell(row, row.name, colourOf) }], "self");
         this.table = this.costs.table;
@@ -43,6 +44,11 @@ export class FunctionTable {
 
     /** Show the callers of a function below the table. @param {FunctionRow} row */
     describe(row) {
+        if (!row.frame) {
+            fill(this.callers, element("b", {}, row.name),
+                " is all processes that wait: Enter shows their functions");
+            return;
+        }
         const callers = this.callersOf(row).slice(0, CALLERS);
         const named = (/** @type {string} */ name) => (name
             ? button(name, () => this.onpick(name), { className: "link" })

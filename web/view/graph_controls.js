@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The controls of the graph: form, orientation, folding, hiding, comparison, search. */
 import { button, element, fill, toggle } from "#view/dom";
+import { canFoldWaiting } from "#analysis/waiting";
 import { patternField } from "#view/controls";
 
 /** @typedef {import("../types.js").View} View */
@@ -33,16 +34,20 @@ export function toggled(hidden, pattern) {
 export class GraphControls {
     /**
      * @param {Element} place
+     * @param {import("../types.js").Recording} recording
      * @param {Set} set
      * @param {{ view(): View, sandwich(): void, togglePanel(): void, toggleLanes(): void }} page
      */
-    constructor(place, set, page) {
+    constructor(place, recording, set, page) {
+        this.recording = recording;
         this.forms = FORMS.map(([form, text, hint]) => button(text, () =>
             (form === "sandwich" ? page.sandwich() : set({ form })),
         { role: "radio", title: hint }));
         this.icicle = toggle("Root on top", (icicle) => set({ icicle }), { title: "v" });
         this.fold = toggle("Fold recursion", (foldRecursion) => set({ foldRecursion }),
             { title: "runs of one function are one frame (r)" });
+        this.waiting = toggle("Fold waiting", (foldWaiting) => set({ foldWaiting }),
+            { title: "processes that wait are one frame (g)" });
         this.erlang = toggle("Erlang only", (erlangOnly) => set({ erlangOnly }),
             { title: "C code and BIFs are a part of the Erlang function that calls them (e)" });
         this.plumbing = toggle("Hide OTP plumbing", () =>
@@ -62,8 +67,8 @@ export class GraphControls {
             { title: "what the VM did over time, below the heatmap (l)" });
         this.panel = toggle("Tables", () => page.togglePanel(), { title: "t" });
         fill(place, element("span", { className: "joined", role: "radiogroup",
-            "aria-label": "form" }, ...this.forms), this.icicle.element, this.fold.element,
-        this.erlang.element, this.plumbing.element, this.perField,
+            "aria-label": "form" }, ...this.forms), this.waiting.element, this.icicle.element,
+        this.fold.element, this.erlang.element, this.plumbing.element, this.perField,
         element("span", { className: "push field" }, this.matched, this.search.element,
             this.lanes.element, this.panel.element));
         this.showLanes(null);
@@ -85,6 +90,8 @@ export class GraphControls {
             made.setAttribute("aria-checked", String(FORMS[i][0] === view.form)));
         this.icicle.element.hidden = view.form === "sandwich";
         this.icicle.set(view.icicle);
+        this.waiting.element.hidden = !canFoldWaiting(this.recording, view);
+        this.waiting.set(view.foldWaiting);
         this.fold.set(view.foldRecursion);
         this.erlang.set(view.erlangOnly);
         this.plumbing.set(view.hidden.includes(PLUMBING));

@@ -14,7 +14,7 @@ const HELP = [
         ["k", "stacks"], ["b", "bottom-up: merged from the leaf"],
         ["s", "sandwich around the focused function"],
         ["w", "order of time of a process or scheduler"], ["v", "root on top or at the bottom"],
-        ["r", "fold recursion"], ["e", "Erlang functions only"],
+        ["r", "fold recursion"], ["g", "fold processes that wait (wall)"], ["e", "Erlang functions only"],
         ["o", "hide OTP plumbing"],
     ]],
     ["In the graph", [

@@ -24,6 +24,7 @@ const KEYS = {
     w: (page) => page.state.set({ form: "time" }),
     v: (page) => page.state.set({ icicle: !page.view.icicle }),
     r: (page) => page.state.set({ foldRecursion: !page.view.foldRecursion }),
+    g: (page) => page.toggleWaiting(),
     e: (page) => page.state.set({ erlangOnly: !page.view.erlangOnly }),
     o: (page) => page.state.set({ hidden: toggled(page.view.hidden, PLUMBING) }),
 };

@@ -61,7 +61,7 @@ const FIELDS = [
     ["per", "per", oneOf("time", "total", "none")], ["include", "include", TEXT],
     ["exclude", "exclude", TEXT], ["processes", "process", NUMBERS],
     ["statuses", "status", NUMBERS], ["schedulers", "scheduler", NUMBERS],
-    ["idle", "idle", FLAG],
+    ["idle", "idle", FLAG], ["foldWaiting", "foldwaiting", FLAG],
     ["form", "form", oneOf("stacks", "callers", "sandwich", "time")], ["focus", "focus", TEXT],
     ["icicle", "icicle", FLAG], ["foldRecursion", "fold", FLAG],
     ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],

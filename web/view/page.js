@@ -13,6 +13,8 @@ import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
 import { foldedText } from "#analysis/folded_text";
 import { KINDS } from "#analysis/kinds";
+import { WAITING } from "#analysis/root_texts";
+import { canFoldWaiting } from "#analysis/waiting";
 import { Controls } from "#view/controls";
 import { EventStrip } from "#view/event_strip";
 import { GraphControls } from "#view/graph_controls";
@@ -59,7 +61,7 @@ export class Page {
         this.events = new EventStrip(byId("events"), this.model.events(),
             (event) => this.chooseEvent(event));
         this.controls = new Controls(byId("choices"), recording, this.set);
-        this.graphControls = new GraphControls(byId("graph-choices"), this.set, {
+        this.graphControls = new GraphControls(byId("graph-choices"), recording, this.set, {
             view: () => this.view, sandwich: () => this.sandwich(),
             togglePanel: () => this.set({ panel: this.tables.panel.shown(this.view)
                 ? "none" : "functions" }),
@@ -110,7 +112,7 @@ export class Page {
 
     makeGraph() {
         return new FlameGraph(byId("flamegraph"), {
-            onzoom: (zoom) => this.zoom(zoom),
+            onzoom: (zoom) => this.zoomOrUnfold(zoom),
             onspan: (tree, node) => this.set({ range: node ? timeOfNode(tree, node)
                 : this.wholeTime.range }),
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
@@ -244,11 +246,11 @@ export class Page {
 
     /** Show an event in its own way. The selection stays. @param {string} event */
     chooseEvent(event) {
-        const { weight, change, groupBy, form, foldRecursion, erlangOnly } =
+        const { weight, change, groupBy, form, foldRecursion, foldWaiting, erlangOnly } =
             this.link.baseOf(event);
 
         if (event !== this.view.event)
-            this.set({ event, weight, change, groupBy, form, foldRecursion, erlangOnly,
+            this.set({ event, weight, change, groupBy, form, foldRecursion, foldWaiting, erlangOnly,
                 focus: "" });
     }
 
@@ -306,6 +308,20 @@ export class Page {
         this.set({ zoom });
     }
 
+    /** Zoom to a frame; that of the folded waiting processes unfolds. @param {View["zoom"]} zoom */
+    zoomOrUnfold(zoom) {
+        if (zoom?.path.at(-1) === WAITING && this.model.foldsWaiting(this.view))
+            this.set({ foldWaiting: false, zoom: this.view.form === "stacks" ? zoom : null });
+        else
+            this.zoom(zoom);
+    }
+
+    /** Fold processes of event wall that wait, or show them one by one. */
+    toggleWaiting() {
+        if (canFoldWaiting(this.recording, this.view))
+            this.set({ foldWaiting: !this.view.foldWaiting });
+    }
+
     escape() {
         if (this.view.zoom || this.graph.isZoomed)
             this.zoom(null);
@@ -322,7 +338,7 @@ export class Page {
             { text: "Graph as SVG", key: "s", run: () => saveSvg(`${name}.svg`, graph) },
             { text: "Graph as PNG", key: "p", run: () => savePng(`${name}.png`, graph) },
             { text: "Folded stacks", key: "f", run: () => saveText(`${name}.folded`,
-                foldedText(model.trees({ ...view, form: "stacks" })[0])) },
+                foldedText(model.trees({ ...view, form: "stacks", foldWaiting: false })[0])) },
             { text: "Selection as text", key: "t", run: () => saveText(`${name}.txt`,
                 selectionText([document.title, byId("status").innerText,
                     ...Array.from(document.querySelectorAll("#chips .chip"),

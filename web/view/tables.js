@@ -33,9 +33,12 @@ export class Tables {
         const focusOn = (/** @type {string} */ focus) => set({ form: "sandwich", focus,
             panel: this.panel.shown(view()) ?? view().panel });
 
-        this.functions = new FunctionTable(focusOn, colourOf, (row) => model.callers(view(), row));
+        const unfold = () => set({ foldWaiting: false });
+
+        this.functions = new FunctionTable({ onpick: focusOn, onunfold: unfold,
+            callersOf: (row) => model.callers(view(), row) }, colourOf);
         this.lines = new LineTable(focusOn, colourOf);
-        this.tree = new CallTree(colourOf);
+        this.tree = new CallTree(colourOf, unfold);
         this.processes = new ProcessTable((processes) => set({ processes }), showCpuOf,
             recording.header.statuses);
         this.vm = new NodeTable();
@@ -58,7 +61,8 @@ export class Tables {
             this.lines.show(model.lines(view), this.scaleOf(view, model.lines(view)));
             break;
         case "tree":
-            this.tree.show(this.mergedTree(view), this.scaleOf(view, []));
+            this.tree.show(this.mergedTree(view), this.scaleOf(view, []),
+                model.foldsWaiting(view));
             break;
         case "processes":
             this.processes.show(model.processes(view), model.weights(view), model.whole(any),
