@@ -9,10 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profile/time_marks.h"
 #include "rotation/steering.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/memory_limit.h"
+#include "util/utf8.h"
 
 enum {
     STEP_MS = 100,
@@ -154,12 +156,25 @@ static uint64_t kept_since(const struct triggered *triggered)
     return triggered->kept.count ? triggered->kept.list[0].begin : triggered->segment_begin;
 }
 
+/* Mark the moment in the recording. One that has all marks that it can have lacks it. */
+static void mark(struct triggered *triggered, const char *trigger)
+{
+    char label[TIME_MARK_LABEL_MAX + 1], *text = xasprintf("trigger %s", trigger);
+    struct error too_many;
+
+    utf8_copy(label, sizeof(label), text);
+    if (triggered->open)
+        (void)session_mark(triggered->session, label, &too_many);
+    free(text);
+}
+
 static void fire(struct triggered *triggered, const char *trigger, double after)
 {
     const struct rotation_reports *reports = triggered->options->reports;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
     reports->fired(reports->context, trigger, (double)(now - kept_since(triggered)) / 1e9, after);
+    mark(triggered, trigger);
     triggered->trigger = xstrdup(trigger);
     triggered->fired_at = time(NULL);
     triggered->fired++;

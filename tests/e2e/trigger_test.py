@@ -56,6 +56,12 @@ class Triggered(beamflame.Profilers):
         return [float(t) for t in PERF_TIME.findall(text)]
 
 
+    def marks(self, recording):
+        """Return the marks of a recording."""
+        text = beamflame.record("report", recording, "--format", "json", "-o", "-", "-q").stdout
+        return [line for line in map(json.loads, text.splitlines()) if line["type"] == "mark"]
+
+
 @nodes.each_release
 class Trigger(Triggered):
     release = None
@@ -134,6 +140,9 @@ class Recording(Triggered, unittest.TestCase):
         stats = json.loads(self.files(".json")[0].read_text())
         self.assertEqual(stats["samples"], len(times))
         self.assertRegex(stats["trigger"], r"^msgq>10: \d{2,4}, <0\.\d+\.0> patient$")
+        mark, = self.marks(recording)
+        self.assertEqual(mark["label"], f"trigger {stats['trigger']}")
+        self.assertAlmostEqual(times[0] + mark["time_ns"] / 1e9, fired, delta=0.5)
         begin, end = times[0] - fired, times[-1] - fired
         self.assertTrue(-8 < begin < -3, begin)
         self.assertTrue(2 < end < 6, end)
@@ -191,17 +200,21 @@ class Recording(Triggered, unittest.TestCase):
         self.assertEqual(len(self.files("folded")), 2)
 
     def test_end_of_the_node_is_a_trigger(self):
-        """The end of the node is a trigger; the recording has the time before it."""
+        """The end of the node is a trigger; the recording has the time before it, and a mark at its
+        end."""
         with nodes.Node(25, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             node.tell("tick")
             profiler = self.watch(node, "--trigger", "exit", "--before", 2,
-                                  "-o", self.out / "x.folded")
+                                  "-o", self.out / "x.folded", "-o", self.out / "x.bfr")
             time.sleep(4)
         code, said = self.ended(profiler)
         self.assertEqual(code, beamflame.DONE, said)
         self.assertRegex(said, "trigger exit: the node has ended; .* to 0 s after")
         stacks = beamflame.read_folded(self.files("folded")[0])
         self.assertGreater(beamflame.weight_of(stacks, "ticker"), 0)
+        mark, = self.marks(self.files("bfr")[0])
+        self.assertEqual(mark["label"], "trigger exit: the node has ended")
+        self.assertGreater(mark["time_ns"], 1.5e9)
 
     def test_triggered_recording_is_written_if_the_run_ends(self):
         """Ctrl-C and the end of the duration write the recording so far."""
