@@ -325,7 +325,7 @@ export interface Cost {
 export interface FunctionRow extends Cost {
     name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
 }
-/* A node of a tree whose rows can be opened. isOpen: null: it has no callees. */
+/* A node of a tree whose rows can be opened. isOpen: null: it has no callees. half: see Model.totalHalves(). */
 export interface TreeRow extends Cost {
     node: number; depth: number; name: string; kind: Kind; isOpen: boolean | null;
 }

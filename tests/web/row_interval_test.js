@@ -138,3 +138,15 @@ test("too few windows tell nothing, and events without totals have no interval",
         assert.equal(rowOf(model.functions(choice), "a").half, 0);
     }
 });
+
+test("the intervals of rows of the tree are those of its nodes", () => {
+    const deep = Array.from({ length: WINDOWS }, (_, i) => ({ time: i * 250 + 1, event: EVENT,
+        stack: i % 3 ? "a;c;d" : "a;e", value: 50, process: "a" }));
+    const model = recorded(deep), choice = choose(), [tree] = model.trees(choice);
+    const nodes = [...Array(tree.count).keys()].filter((node) => node !== 2).reverse();
+
+    assert.ok(tree.count > 5);
+    assert.deepEqual([...model.totalHalves(choice, tree, nodes)],
+        nodes.map((node) => model.halves(choice, tree, node).total));
+    assert.equal(model.totalHalves({ ...choice, against: { from: 0, to: 9 } }, tree, nodes), null);
+});

@@ -8,7 +8,7 @@ import { group } from "#analysis/grouping";
 import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
 import { buildTimeTree } from "#analysis/time_order";
-import { buildSandwich, buildTree, nodeHalves } from "#analysis/tree";
+import { buildSandwich, buildTree, nodeHalves, totalHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { processRows } from "#analysis/process_rows";
@@ -47,7 +47,7 @@ export class Model {
 
     /** The root frames that filters match: those of folded processes, too. @param {Choice} choice */
     allRoots(choice) {
-        return this.roots({ ...choice, foldWaiting: false });
+        return this.roots(choice.exclude ? { ...choice, foldWaiting: false } : choice);
     }
 
     /** The selected samples of the whole time. @param {Choice} choice */
@@ -210,6 +210,20 @@ export class Model {
 
         return intervals && samples && remember(tree, `halves ${side}`, String(node), () =>
             nodeHalves(tree, node, samples, intervals));
+    }
+
+    /**
+     * Half of the intervals of the totals of nodes of a tree of the choice; null: they have none, as in a
+     * comparison.
+     *
+     * @param {Choice} choice
+     * @param {Tree} tree
+     * @param {number[]} nodes
+     */
+    totalHalves(choice, tree, nodes) {
+        const [samples] = this.sides(choice), [intervals] = this.intervals(choice);
+
+        return intervals && !choice.against ? totalHalves(tree, nodes, samples, intervals) : null;
     }
 
     /** How sure the total of the event is; null if it is no estimate. @param {Choice} choice */

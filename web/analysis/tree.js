@@ -209,3 +209,26 @@ export function nodeHalves({ count, parent, groups, ends: endsOf }, node, sample
 
     return { total, self };
 }
+
+/**
+ * Half of the intervals of the totals of some nodes, in one pass over the samples.
+ *
+ * @param {Tree} tree
+ * @param {number[]} nodes
+ * @param {Uint32Array} samples of one side
+ * @param {RowIntervals} intervals of these samples
+ */
+export function totalHalves({ count, parent, groups, ends: endsOf }, nodes, samples, intervals) {
+    const ends = endsOf(), rows = new Int32Array(count).fill(-1);
+    const nearest = new Int32Array(count); /* by node, the youngest on its path that has a row; -1: none */
+
+    nodes.forEach((node, row) => (rows[node] = row));
+    for (let node = 0; node < count; node++)
+        nearest[node] = rows[node] >= 0 ? node : node ? nearest[parent[node]] : -1;
+    return intervals.halves(nodes.length, samples, (sample, add) => {
+        const end = ends[groups[sample]];
+
+        for (let at = end < 0 ? end : nearest[end]; at >= 0; at = at ? nearest[parent[at]] : -1)
+            add(rows[at]);
+    });
+}

@@ -46,13 +46,15 @@ export class CallTree {
     /**
      * @param {Tree} tree
      * @param {CostScale} scale
-     * @param {boolean} folds the tree has the row of the folded waiting processes
+     * @param {{ halvesOf(nodes: number[]): Float64Array | null, folds: boolean }} how half of the
+     *     intervals of totals, null: they have none; if the tree has the row of folded waiting processes
      */
-    show(tree, scale, folds) {
+    show(tree, scale, { halvesOf, folds }) {
         const before = this.scale;
 
         this.scale = scale;
         this.folds = folds;
+        this.halvesOf = halvesOf;
         if (!before || kindOfColumns(before) !== kindOfColumns(scale))
             this.rows.setColumns(this.columns(scale), 0);
         if (tree !== this.tree) {
@@ -85,8 +87,10 @@ export class CallTree {
     /** @param {Tree} tree */
     shown(tree) {
         const rows = this.wanted ? foundRows(tree, this.wanted) : treeRows(tree, this.openOf(tree));
+        const halves = this.halvesOf?.(rows.map(({ node }) => node));
 
-        return rows.map((row) => (this.isFolded(row) ? { ...row, isOpen: false } : row));
+        return rows.map((row, i) => ({ ...row, half: halves?.[i] ?? 0,
+            isOpen: this.isFolded(row) ? false : row.isOpen }));
     }
 
     /** @param {TreeRow} row */

@@ -61,8 +61,7 @@ export class Tables {
             this.lines.show(model.lines(view), this.scaleOf(view, model.lines(view)));
             break;
         case "tree":
-            this.tree.show(this.mergedTree(view), this.scaleOf(view, []),
-                model.foldsWaiting(view));
+            this.showTree(view, this.mergedTree(view));
             break;
         case "processes":
             this.processes.show(model.processes(view), model.weights(view), model.whole(any),
@@ -71,6 +70,18 @@ export class Tables {
         case "vm":
             this.vm.show(model.nodeRows(view));
         }
+    }
+
+    /**
+     * @param {View} view
+     * @param {import("../types.js").Tree} tree
+     */
+    showTree(view, tree) {
+        const halvesOf = (/** @type {number[]} */ nodes) => this.model.totalHalves(view, tree, nodes);
+        const [half] = halvesOf([0]) ?? [0];
+
+        this.tree.show(tree, this.scaleOf(view, [{ half }]), { halvesOf,
+            folds: this.model.foldsWaiting(view) });
     }
 
     /** The tree of the graph; in order of time that of its stacks. @param {View} view */
