@@ -178,9 +178,14 @@ export interface Choice {
     search: string;
 }
 
+/* The time of a column of the heatmap (heatmap_scales.js). */
+export type Scale = "second" | "minute" | "hour";
+
 /* A Choice, and how the page shows it. */
 export interface View extends Choice {
     lanes: "auto" | "none" | "shown"; /* auto: in a large window */
+    scale: "auto" | Scale; /* of the heatmap; auto: by the length of the recording */
+    at: number; /* left edge of a long recording's heatmap, ms on the axis; 0: the start */
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
     panel: "auto" | "none" | "functions" | "lines" | "tree" | "processes" | "vm"; /* auto: functions in a
                                                                                    * wide window */
@@ -251,9 +256,11 @@ export interface Match {
     amounts: { matched: number; whole: number }[];
 }
 
-/* The cells of a heatmap: a column is a second; 50 rows of 20 ms, fewer for slower sweeps. */
+/* The cells of a heatmap: a column is a second, a minute or an hour (heatmap_scales.js). A second has
+ * 50 rows of 20 ms, fewer for slower sweeps; the others have 60. The overview has one row. */
 export interface Cells {
-    cellMs: number; rows: number; columns: number; start: number; /* ms of the first column */
+    cellMs: number; columnMs: number; /* columnMs = rows * cellMs */
+    rows: number; columns: number; start: number; /* ms of the first column */
     of: Float64Array; /* weight, column by column, offset 0 first; NaN: not recorded (a gap) */
     covered: Float32Array | null; /* share of the cell in which the event could be seen; null: 1 */
     least: number; greatest: number; /* the weights of the darkest colours */

@@ -110,6 +110,8 @@ const steps = {
         return violations.flatMap(({ impact, id, nodes }) =>
             nodes.map(({ target }) => `${impact} ${id} ${target}`));
     },
+    attribute: ([selector, name]) => page.locator(selector).getAttribute(name),
+    wait: (ms) => page.waitForTimeout(ms),
     box: (selector) => page.locator(selector).boundingBox(),
     scroll: (selector) => page.locator(selector).scrollIntoViewIfNeeded(),
     visible: (selector) => page.locator(selector).isVisible(),

@@ -79,7 +79,7 @@ for (const [name, fragment] of Object.entries(CHANGES)) {
     figures.changes[name] = await page.evaluate(until, fragment);
     await page.waitForTimeout(1000);
 }
-await page.evaluate(until, "panel=none&group=pid,status,name");
+await page.evaluate(until, "panel=none&group=pid,status,name&scale=second");
 await page.waitForTimeout(1000);
 figures.zoom = await smooth("#flamegraph canvas", "zoom");
 figures.scroll = await smooth("#flamegraph", "down");

@@ -12,7 +12,7 @@ import { eventOf } from "#analysis/weights";
  *
  * @param {Recording} recording
  * @param {Choice} choice
- * @param {Omit<Cells, "covered" | "least" | "greatest">} cells
+ * @param {Pick<Cells, "start" | "cellMs" | "of">} cells
  */
 export function coveredCells(recording, choice, cells) {
     const [recorder] = recording.spans, own = recording.spans[eventOf(recording, choice)];
@@ -46,7 +46,7 @@ export function common(a, b) {
 
 /**
  * @param {ArrayLike<number>} spans
- * @param {Omit<Cells, "covered" | "least" | "greatest">} cells
+ * @param {Pick<Cells, "start" | "cellMs" | "of">} cells
  */
 function shares(spans, { start, cellMs, of }) {
     const covered = new Float32Array(of.length);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. */
+/* The heatmap of FlameScope: a column is a second; the offset within the second grows upwards. Long
+ * recordings have columns of a minute or an hour, too. */
 import { coveredCells } from "#analysis/coverage";
+import { COLUMN_MS } from "#analysis/heatmap_scales";
 import { matchSamples } from "#analysis/selection";
 import { foldTest, foldedWaiting } from "#analysis/waiting";
 import { eventOf } from "#analysis/weights";
@@ -11,6 +13,7 @@ import { eventOf } from "#analysis/weights";
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("../types").Cells} Cells */
 /** @typedef {import("../types").Pattern} Pattern */
+/** @typedef {import("../types").Scale} Scale */
 
 const CELL_SIZES = [20, 25, 40, 50, 100, 125, 200, 250, 500, 1000]; /* ms */
 
@@ -22,12 +25,22 @@ const NEARLY = 0.9;
 const COLOURED = 0.99;
 
 /**
- * The time of a cell, ms. A cell of event wall is about as long as the time between two sweeps.
+ * The time of a cell, ms. In a column of a second, a cell of event wall is about as long as the time
+ * between two sweeps.
  *
  * @param {Recording} recording
  * @param {Choice} choice
+ * @param {Scale} [scale]
  */
-export function cellMsOf(recording, choice) {
+export function cellMsOf(recording, choice, scale = "second") {
+    return scale === "second" ? cellOfSecond(recording, choice) : COLUMN_MS[scale] / 60;
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ */
+function cellOfSecond(recording, choice) {
     const id = eventOf(recording, choice), spans = recording.spans[id];
     const isSwept = spans && spans.length > 2 && recording.events[id].name === "wall";
     const period = isSwept ? medianPeriod(spans) : 0;
@@ -49,22 +62,23 @@ function medianPeriod(spans) {
  * @param {Choice} choice
  * @param {Weights} weights of the choice
  * @param {Uint32Array} samples
- * @param {number} cellMs a divisor of 1000
+ * @param {number} cellMs a divisor of columnMs
+ * @param {number} [columnMs]
  * @returns {Cells}
  */
-export function heatmapCells(recording, choice, weights, samples, cellMs) {
+export function heatmapCells(recording, choice, weights, samples, cellMs, columnMs = 1000) {
     const { header: { parts }, samples: { time } } = recording;
-    const start = Math.floor(Math.min(...parts.map(({ from }) => from)) / 1000) * 1000;
+    const start = Math.floor(Math.min(...parts.map(({ from }) => from)) / columnMs) * columnMs;
     const end = Math.max(...parts.map(({ to }) => to), (time[time.length - 1] ?? 0) + 1);
-    const columns = Math.ceil((end - start) / 1000), rows = 1000 / cellMs;
+    const columns = Math.ceil((end - start) / columnMs), rows = columnMs / cellMs;
     const of = new Float64Array(columns * rows).fill(NaN);
 
     for (const { from, to } of parts)
         of.fill(0, Math.floor((from - start) / cellMs), Math.ceil((to - start) / cellMs));
     addWeights(of, recording, weights, samples, start, cellMs);
-    const covered = coveredCells(recording, choice, { cellMs, rows, columns, start, of });
+    const covered = coveredCells(recording, choice, { start, cellMs, of });
 
-    return { cellMs, rows, columns, start, of, covered, ...bounds(of) };
+    return { cellMs, columnMs, rows, columns, start, of, covered, ...bounds(of) };
 }
 
 /**

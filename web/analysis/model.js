@@ -11,6 +11,7 @@ import { buildTimeTree } from "#analysis/time_order";
 import { buildSandwich, buildTree, nodeHalves, totalHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
+import { COLUMN_MS, overviewMs } from "#analysis/heatmap_scales";
 import { processRows } from "#analysis/process_rows";
 import { delaysOf } from "#analysis/delays";
 import { countedOf } from "#analysis/counted";
@@ -26,6 +27,7 @@ import { foldedWaiting } from "#analysis/waiting";
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").Choice} Choice */
 /** @typedef {import("../types.js").FunctionRow} FunctionRow */
+/** @typedef {import("../types.js").Scale} Scale */
 /** @typedef {import("../types.js").Sides} Sides */
 /** @typedef {import("../types.js").Tree} Tree */
 
@@ -125,18 +127,43 @@ export class Model {
             (pattern.test ? trees.map((tree) => matchTree(tree, pattern)) : null));
     }
 
-    /** The heatmap of the selected samples of the whole time. @param {Choice} choice */
-    cells(choice) {
-        const weights = this.weights(choice), samples = this.samples(choice);
-
-        return remember(samples, "cells", nameOf(weights), () =>
-            heatmapCells(this.recording, choice, weights, samples,
-                cellMsOf(this.recording, choice)));
+    /**
+     * The heatmap of the selected samples of the whole time.
+     *
+     * @param {Choice} choice
+     * @param {Scale} [scale]
+     */
+    cells(choice, scale = "second") {
+        return this.cellsOf(choice, cellMsOf(this.recording, choice, scale), COLUMN_MS[scale]);
     }
 
-    /** The cells with a match of the search; null without a valid search. @param {Choice} choice */
-    marks(choice) {
-        const cells = this.cells(choice), roots = this.roots(choice);
+    /** The overview: a heatmap with one row. @param {Choice} choice */
+    overview(choice) {
+        const binMs = overviewMs(this.recording);
+
+        return this.cellsOf(choice, binMs, binMs);
+    }
+
+    /**
+     * @param {Choice} choice
+     * @param {number} cellMs
+     * @param {number} columnMs
+     */
+    cellsOf(choice, cellMs, columnMs) {
+        const weights = this.weights(choice), samples = this.samples(choice);
+
+        return remember(samples, "cells", JSON.stringify([nameOf(weights), cellMs, columnMs]), () =>
+            heatmapCells(this.recording, choice, weights, samples, cellMs, columnMs));
+    }
+
+    /**
+     * The cells with a match of the search; null without a valid search.
+     *
+     * @param {Choice} choice
+     * @param {Scale} [scale]
+     */
+    marks(choice, scale) {
+        const cells = this.cells(choice, scale), roots = this.roots(choice);
         const pattern = readPattern(choice.search);
 
         return remember(cells, "marks", JSON.stringify([nameOf(roots), choice.search]), () =>

@@ -12,7 +12,7 @@ export const DEFAULTS = /** @type {View} */ (Object.freeze({
     per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
     foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
     erlangOnly: false, hidden: [], search: "", zoom: null, panel: "auto",
-    lanes: "auto",
+    lanes: "auto", scale: "auto", at: 0,
 }));
 
 /* Where it happened says more than in which process: call sites, as in the summary. */

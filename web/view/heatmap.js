@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The heatmap. A column is a second, a cell is a part of it. Dragging selects a range of time, with
- * Shift the range to compare with. A click selects a second. One finger selects, two move the
+ * The heatmap. A column is a second, a minute or an hour, a cell is a part of it. Dragging selects a range
+ * of time, with Shift the range to compare with. A click selects a column. One finger selects, two move the
  * heatmap. Keys do the same as the pointer. Below it are lanes, in which time runs to the right only.
  */
+import { COLUMN_MS } from "#analysis/heatmap_scales";
 import { element } from "#view/dom";
 import { percentText } from "#view/number_text";
 import { rangeText, timeText } from "#view/time_text";
@@ -22,11 +23,14 @@ import { heightOf, laneAt, laneText, LanePainter } from "#view/lane_draw";
  * @property {(amount: number) => string} amountText
  * @property {(from: number, to: number) => string} whyUnseen "": the event could be seen
  * @property {(text: string) => void} onsay
+ * @property {(window: Range) => void} onwindow the time in sight has changed
  */
 
 const LEAST_WIDTH = 4, MOST_WIDTH = 64; /* of a column, px */
 const EDGE = 16; /* px at the left and right in which a drag scrolls */
 const HEIGHT = 150; /* approximate height of all rows, px */
+/* Of columns, by their time in ms. */
+const NAMES = Object.fromEntries(Object.entries(COLUMN_MS).map(([name, ms]) => [ms, name]));
 
 export class Heatmap {
     /**
@@ -38,9 +42,7 @@ export class Heatmap {
         this.header = header;
         this.scroller = scroller;
         this.listener = listener;
-        this.canvas = element("canvas", { tabIndex: 0, role: "application", "aria-label":
-            "Heatmap: a column is a second. Arrows move, Enter begins and ends a range, with Shift "
-            + "the range to compare with, Escape selects everything." });
+        this.canvas = element("canvas", { tabIndex: 0, role: "application" });
         this.spacer = element("div", { className: "spacer" }, this.canvas);
         scroller.replaceChildren(this.spacer);
         this.context = /** @type {CanvasRenderingContext2D} */ (
@@ -62,6 +64,7 @@ export class Heatmap {
         this.touches = new Map(); /* x by id of the fingers that touch */
         this.cursor = -1;
         this.asked = 0;
+        this.at = 0; /* of the last show(), or where the user has moved to since */
         this.listen();
     }
 
@@ -103,19 +106,55 @@ export class Heatmap {
      * @param {Uint8Array | null} marks
      * @param {Range | null} range
      * @param {Range | null} against
+     * @param {number} at the left edge, ms on the axis; 0: the start
      */
-    show(cells, marks, range, against) {
+    show(cells, marks, range, against, at) {
         const resized = cells.columns !== this.cells?.columns || cells.rows !== this.cells.rows;
+        const isOtherScale = cells.columnMs !== this.cells?.columnMs;
+        const middle = middleOf(range ?? (this.cells ? this.window : { from: at, to: at }));
 
         this.cells = cells;
         this.marks = marks;
         this.selected = this.drawn = { range, against };
-        if (!resized) {
-            this.draw();
-            return;
+        if (resized) {
+            this.cursor = -1;
+            this.canvas.setAttribute("aria-label", `Heatmap: a column is a ${
+                NAMES[cells.columnMs] ?? "second"}. Arrows move, Enter begins and ends a range, with `
+                + "Shift the range to compare with, Escape selects everything.");
+            this.resize();
         }
-        this.cursor = -1;
-        this.resize();
+        if (at !== this.at) {
+            this.at = at;
+            this.scroller.scrollLeft = this.placeOf(at);
+        } else if (isOtherScale) {
+            this.moveTo(middle);
+        }
+        this.draw();
+    }
+
+    /** Show this time in the middle. @param {number} time ms on the axis */
+    moveTo(time) {
+        this.scroller.scrollLeft = this.placeOf(time) - this.scroller.clientWidth / 2;
+    }
+
+    /** The place of a time, px from the first column. @param {number} time ms on the axis */
+    placeOf(time) {
+        const { start = 0, columnMs = 1 } = this.cells ?? {};
+
+        return (time - start) / columnMs * (this.columnWidth ?? 1);
+    }
+
+    /** The time in sight, ms on the axis. @returns {Range} */
+    get window() {
+        const { start = 0, columnMs = 1, columns = 0 } = this.cells ?? {}, { scroller } = this;
+        const scale = columnMs / (this.columnWidth ?? 1), from = start + scroller.scrollLeft * scale;
+
+        return { from, to: Math.min(start + columns * columnMs, from + scroller.clientWidth * scale) };
+    }
+
+    /** The time at the left edge, ms on the axis; 0: it is not scrolled. */
+    get edge() {
+        return this.scroller.scrollLeft ? Math.round(this.window.from) : 0;
     }
 
     resize() {
@@ -161,13 +200,14 @@ export class Heatmap {
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
         this.painter.draw(scene);
         this.lanePainter.draw(this.lanes, scene, this.lanesTop);
+        this.listener.onwindow(this.window);
     }
 
     /* ---- cells and time ---- */
 
     /**
      * The cell at the pointer, or the nearest one. In a lane, the cell at that time: time runs to the
-     * right there, within a second too.
+     * right there, within a column too.
      *
      * @param {MouseEvent} event
      */
@@ -193,9 +233,9 @@ export class Heatmap {
 
     /** The start of a cell on the time axis, ms. @param {number} cell */
     timeOf(cell) {
-        const { start = 0, rows = 1 } = this.cells ?? {};
+        const { start = 0, cellMs = 1 } = this.cells ?? {};
 
-        return start + Math.floor(cell / rows) * 1000 + Math.round(cell % rows * 1000 / rows);
+        return start + cell * cellMs;
     }
 
     /**
@@ -209,8 +249,8 @@ export class Heatmap {
         return { from: this.timeOf(Math.min(a, b)), to: this.timeOf(Math.max(a, b) + 1) };
     }
 
-    /** The range of the second that contains a cell. @param {number} cell */
-    secondOf(cell) {
+    /** The range of the column that contains a cell. @param {number} cell */
+    columnOf(cell) {
         const rows = this.cells?.rows ?? 1, first = cell - cell % rows;
 
         return this.rangeOf(first, first + rows - 1);
@@ -227,9 +267,9 @@ export class Heatmap {
         return `${timeText(this.header, this.timeOf(cell))}: ${what}${this.momentsText(cell)}`;
     }
 
-    /** The moments of the second that contains a cell. @param {number} cell */
+    /** The moments of the column that contains a cell. @param {number} cell */
     momentsText(cell) {
-        const { from, to } = this.secondOf(cell);
+        const { from, to } = this.columnOf(cell);
 
         return this.header.moments.filter(({ time }) => time >= from && time < to)
             .map(({ time, label }) => `; mark at ${timeText(this.header, time)}: ${label}`).join("");
@@ -305,7 +345,7 @@ export class Heatmap {
             return;
         this.begun = null;
         this.listener.onselect(begun.which,
-            cell === begun.cell ? this.secondOf(cell) : this.rangeOf(begun.cell, cell));
+            cell === begun.cell ? this.columnOf(cell) : this.rangeOf(begun.cell, cell));
     }
 
     abandon() {
@@ -382,6 +422,9 @@ export class Heatmap {
 function partText(covered) {
     return covered > 0.999 ? "" : `, ${percentText(covered, 1)} of this time covered`;
 }
+
+/** @param {Range} range */
+const middleOf = ({ from, to }) => (from + to) / 2;
 
 /**
  * @param {number} number

@@ -14,7 +14,8 @@ const LETTER = 15; /* px of the square with the letter of a range */
 const HATCH = 5; /* px between lines, across */
 const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 /* Seconds between labels of the axis. */
-const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
+const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
+    86400];
 
 /**
  * @typedef {object} Scene
@@ -29,6 +30,15 @@ const TICKS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600];
  * @property {Range | null} against
  * @property {number} cursor number of a cell, -1: none
  */
+
+/**
+ * The place of a time, px from the left edge of the canvas. Time runs to the right only.
+ *
+ * @param {Pick<Scene, "cells" | "left" | "columnWidth">} scene
+ * @param {number} time ms on the axis
+ */
+export const placeOf = ({ cells, left, columnWidth }, time) =>
+    (time - cells.start) / cells.columnMs * columnWidth - left;
 
 export class HeatPainter {
     /** @param {CanvasRenderingContext2D} context */
@@ -215,13 +225,12 @@ export class HeatPainter {
      * @param {Range | null} range
      * @param {"a" | "b" | "range"} name of its colour
      */
-    drawRange({ cells, left, columnWidth, rowHeight }, range, name) {
-        const { context } = this, y = cells.rows * rowHeight;
+    drawRange(scene, range, name) {
+        const { context } = this, y = scene.cells.rows * scene.rowHeight;
 
         if (!range)
             return;
-        const from = (range.from - cells.start) / 1000 * columnWidth - left;
-        const to = (range.to - cells.start) / 1000 * columnWidth - left;
+        const from = placeOf(scene, range.from), to = placeOf(scene, range.to);
 
         context.fillStyle = this.colours?.[name] ?? "";
         context.fillRect(from, y, Math.max(2, to - from), 4);
@@ -248,7 +257,7 @@ export class HeatPainter {
         context.font = FONT;
         context.textBaseline = "top";
         for (const { time, label } of moments) {
-            const x = Math.floor((time - cells.start) / 1000) * columnWidth - left;
+            const x = Math.floor((time - cells.start) / cells.columnMs) * columnWidth - left;
             const size = context.measureText(label).width + 6;
 
             if (x < -columnWidth || x > width)
@@ -283,17 +292,18 @@ export class HeatPainter {
      * @param {number} last
      */
     drawAxis(scene, first, last) {
-        const { cells: { start }, columnWidth, header: { parts, compares } } = scene;
-        const every = TICKS.find((tick) => tick * columnWidth >= 64) ?? 7200;
+        const { cells: { start, columnMs }, columnWidth, header: { parts, compares } } = scene;
+        const columnSeconds = columnMs / 1000, width = columnWidth / columnSeconds; /* of a second, px */
+        const every = TICKS.find((tick) => tick * width >= 64) ?? 86400;
         const clocks = compares ? parts : [{ from: 0, to: Infinity }];
 
         for (const { from, to } of clocks) {
             const origin = (start - from) / 1000;
-            const begin = Math.max(0, Math.ceil((origin + first) / every) * every);
-            const end = Math.min(origin + last, (to - from) / 1000);
+            const begin = Math.max(0, Math.ceil((origin + first * columnSeconds) / every) * every);
+            const end = Math.min(origin + last * columnSeconds, (to - from) / 1000);
 
             for (let second = begin; second <= end; second += every)
-                this.drawTick(scene, (second - origin) * columnWidth, clockText(second * 1000, 0));
+                this.drawTick(scene, (second - origin) * width, clockText(second * 1000, 0));
         }
     }
 

@@ -27,7 +27,8 @@ const HELP = [
     ]],
     ["In the heatmap", [
         ["drag", "select a time"], ["Shift+drag", "compare with a time, A"],
-        ["click", "select a second"], ["arrows", "move between cells"],
+        ["click", "select a column"], ["+, -", "finer or coarser cells, in a long recording"],
+        ["arrows", "move between cells"],
         ["Enter", "begin, then end the selection"],
         ["Shift+Enter", "begin the range to compare with"], ["Esc", "select all of the time"],
     ]],
@@ -47,8 +48,8 @@ export function showHelp(version) {
             ...keys.flatMap(([key, what]) => [
                 element("dt", {}, ...key.split(", ").flatMap((part, i) =>
                     [i ? " " : null, element("kbd", {}, part)])), element("dd", {}, what)]))))),
-    element("p", { className: "faint" }, "A column of the heatmap is a second, from its start at the "
-        + "bottom to its end at the top. The address of the page holds the whole view: send it as a "
+    element("p", { className: "faint" }, "A column of the heatmap is a second, in a long "
+        + "recording also a minute or an hour, from its start at the bottom to its end at the top. The address of the page holds the whole view: send it as a "
         + `link to anyone who has the file. Made by beamflame ${version}.`),
     button("Close", () => dialog.close(), { autofocus: true }));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Draws the lanes below the heatmap, and says what a lane has at a time. */
 import { amountText, numberText, percentText } from "#view/number_text";
+import { placeOf } from "#view/heatmap_draw";
 import { kindColour, styleColour } from "#view/theme";
 
 /** @typedef {import("../types.js").Lane} Lane */
@@ -86,7 +87,7 @@ export class LanePainter {
         });
         context.fillStyle = this.mark ?? "";
         for (const { time } of scene.header.moments)
-            context.fillRect((time - scene.cells.start) / 1000 * scene.columnWidth - scene.left,
+            context.fillRect(placeOf(scene, time),
                 top, 1, heightOf(lanes));
         lanes.forEach((lane, i) =>
             this.drawName(lane, top + i * (HEIGHT + GAP), width, scene.width));
@@ -97,9 +98,9 @@ export class LanePainter {
      * @param {Scene} scene
      * @param {number} top
      */
-    drawValues({ parts, form, binMs, start, count, most }, { cells, left, width, columnWidth }, top) {
-        const size = binMs / 1000 * columnWidth;
-        const origin = (start - cells.start) / 1000 * columnWidth - left;
+    drawValues({ parts, form, binMs, start, count, most }, scene, top) {
+        const { cells, width, columnWidth } = scene, size = binMs / cells.columnMs * columnWidth;
+        const origin = placeOf(scene, start);
         const first = Math.max(0, Math.floor(-origin / size));
         const last = Math.min(count, Math.ceil((width - origin) / size));
         const below = new Float64Array(count); /* heights of the parts below, px */
@@ -123,8 +124,8 @@ export class LanePainter {
      * @param {Scene} scene
      * @param {number} top
      */
-    drawSelected({ cells, left, width, columnWidth, range, against }, top) {
-        const { context } = this;
+    drawSelected(scene, top) {
+        const { context } = this, { width, range, against } = scene;
 
         context.fillStyle = this.surface ?? "";
         context.globalAlpha = 0.65;
@@ -132,9 +133,8 @@ export class LanePainter {
 
         for (const chosen of [range, against].filter((one) => one !== null)
             .sort((a, b) => a.from - b.from)) {
-            context.fillRect(from, top, Math.max(0,
-                (chosen.from - cells.start) / 1000 * columnWidth - left - from), HEIGHT);
-            from = Math.max(0, (chosen.to - cells.start) / 1000 * columnWidth - left);
+            context.fillRect(from, top, Math.max(0, placeOf(scene, chosen.from) - from), HEIGHT);
+            from = Math.max(0, placeOf(scene, chosen.to));
         }
         if (range || against)
             context.fillRect(from, top, Math.max(0, width - from), HEIGHT);

@@ -6,6 +6,7 @@
  */
 import { functionsOf, textsOf } from "#analysis/functions";
 import { GROUP_KEYS } from "#analysis/grouping";
+import { scalesOf } from "#analysis/heatmap_scales";
 import { readPattern } from "#analysis/pattern";
 import { weightsOf } from "#analysis/weights";
 import { eventOfWeight, firstEvent, viewOfEvent } from "#view/defaults";
@@ -20,6 +21,8 @@ import { eventOfWeight, firstEvent, viewOfEvent } from "#view/defaults";
 const TEXT = { write: String, read: (text) => text };
 const FLAG = { write: (/** @type {boolean} */ value) => (value ? "1" : "0"),
     read: (/** @type {string} */ text) => (/^[01]$/.test(text) ? text === "1" : undefined) };
+const NUMBER = { write: String,
+    read: (/** @type {string} */ text) => (/^\d+$/.test(text) ? Number(text) : undefined) };
 const NUMBERS = { write: (/** @type {number[]} */ list) => list.join(","),
     read: (/** @type {string} */ text) => (/^(\d+(,\d+)*)?$/.test(text)
         ? text.split(",").filter(Boolean).map(Number) : undefined) };
@@ -69,6 +72,7 @@ const FIELDS = [
     ["panel", "panel", oneOf("auto", "none", "functions", "lines", "tree",
         "processes", "vm")],
     ["lanes", "lanes", oneOf("auto", "none", "shown")],
+    ["scale", "scale", oneOf("auto", "second", "minute", "hour")], ["at", "at", NUMBER],
 ];
 
 export class Link {
@@ -161,6 +165,8 @@ export class Link {
             return below(header.statuses.length);
         case "schedulers":
             return below(threads.tid.length);
+        case "scale":
+            return value === "auto" || scalesOf(this.recording).includes(value);
         case "focus":
             return !value || this.hasFunction(value);
         case "hidden":

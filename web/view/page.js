@@ -12,6 +12,8 @@ import { Model } from "#analysis/model";
 import { ThemeSwitch, kindColour } from "#view/theme";
 import { whyUnseen } from "#analysis/coverage";
 import { foldedText } from "#analysis/folded_text";
+import { cellMsOf } from "#analysis/heatmap_cells";
+import { scaleOfView, scalesOf } from "#analysis/heatmap_scales";
 import { KINDS } from "#analysis/kinds";
 import { WAITING } from "#analysis/root_texts";
 import { canFoldWaiting } from "#analysis/waiting";
@@ -22,6 +24,8 @@ import { FlameGraph } from "#view/flamegraph";
 import { Picture } from "#view/flame_draw";
 import { savePng, saveSvg, saveText } from "#view/export";
 import { Heatmap } from "#view/heatmap";
+import { Overview } from "#view/overview";
+import { ScaleButtons } from "#view/scale_buttons";
 import { selectionText } from "#view/selection_text";
 import { Tables } from "#view/tables";
 import { timeOfNode } from "#view/time_ticks";
@@ -39,12 +43,15 @@ import { keep, kept } from "#view/kept";
 import { listenToKeys } from "#view/keys";
 import { amountText } from "#view/number_text";
 
+/** @typedef {import("../types.js").Range} Range */
 /** @typedef {import("../types.js").Recording} Recording */
+/** @typedef {import("../types.js").Scale} Scale */
 /** @typedef {import("../types.js").Tree} Tree */
 /** @typedef {import("../types.js").View} View */
 /** @typedef {import("./flamegraph.js").Place} Place */
 
 const ALL = "all";
+const NOTE_MS = 300; /* without another move of the heatmap, before the address has its place */
 const DRAGGED = "beamflame-dragged"; /* kept once the user has selected a time */
 
 export class Page {
@@ -69,6 +76,8 @@ export class Page {
         });
         this.graph = this.makeGraph();
         this.heatmap = this.makeHeatmap();
+        this.scales = scalesOf(recording);
+        this.overview = this.scales.length > 1 ? this.makeOverview() : null;
         this.lanes = new Lanes(recording, (lanes, shown) => {
             this.heatmap.showLanes(lanes);
             this.graphControls.showLanes(shown);
@@ -135,7 +144,33 @@ export class Page {
             amountText: (amount) => amountText(amount, this.model.weights(this.view).unit),
             whyUnseen: (from, to) => whyUnseen(this.recording, this.view, from, to),
             onsay: (text) => this.say(text),
+            onwindow: (window) => this.moved(window),
         }, this.recording.header);
+    }
+
+    /** The overview and the scales, which only long recordings have. */
+    makeOverview() {
+        const buttons = new ScaleButtons(byId("scales"), this.scales, (scale) => this.set({ scale }));
+        const strip = new Overview(byId("overview"), this.recording.header,
+            (middle) => this.heatmap.moveTo(middle));
+
+        byId("whole").hidden = false;
+        return { buttons, strip };
+    }
+
+    /** The heatmap of a long recording shows another time. @param {Range} window */
+    moved(window) {
+        if (!this.overview)
+            return;
+        this.overview.strip.setWindow(window);
+        clearTimeout(this.noting);
+        this.noting = setTimeout(() => {
+            const { edge } = this.heatmap;
+
+            this.heatmap.at = edge;
+            if (edge !== this.view.at)
+                this.state.note({ at: edge });
+        }, NOTE_MS);
     }
 
     /** @param {Place} place */
@@ -215,13 +250,25 @@ export class Page {
     showRest(view) {
         clearTimeout(this.pending);
         this.pending = setTimeout(() => {
-            const { model } = this;
+            const { model } = this, scale = scaleOfView(this.recording, view);
 
             byId("hint").hidden = kept(DRAGGED) !== null || view.range !== null;
-            this.heatmap.show(model.cells(view), model.marks(view), view.range, view.against);
+            this.heatmap.show(model.cells(view, scale), model.marks(view, scale), view.range,
+                view.against, view.at);
+            this.showOverview(view, scale);
             this.tables.show(view);
             this.lanes.show(view);
         });
+    }
+
+    /**
+     * @param {View} view
+     * @param {Scale} scale
+     */
+    showOverview(view, scale) {
+        this.overview?.buttons.show(scale, (one) => cellMsOf(this.recording, view, one));
+        this.overview?.strip.show({ cells: this.model.overview(view), range: view.range,
+            against: view.against });
     }
 
     /**
@@ -314,6 +361,14 @@ export class Page {
             this.set({ foldWaiting: false, zoom: this.view.form === "stacks" ? zoom : null });
         else
             this.zoom(zoom);
+    }
+
+    /** Show finer or coarser cells. @param {1 | -1} step -1: finer */
+    stepScale(step) {
+        const at = this.scales.indexOf(scaleOfView(this.recording, this.view)) + step;
+
+        if (this.scales[at])
+            this.set({ scale: this.scales[at] });
     }
 
     /** Fold processes of event wall that wait, or show them one by one. */

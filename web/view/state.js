@@ -8,7 +8,7 @@
 /** @typedef {import("./link.js").Link} Link */
 
 /* A change of these fields keeps the zoom. Other fields change the graph, so they zoom out. */
-const KEEPS_ZOOM = new Set(["zoom", "panel", "lanes", "search", "icicle"]);
+const KEEPS_ZOOM = new Set(["zoom", "panel", "lanes", "search", "icicle", "scale", "at"]);
 
 export class State {
     /**
@@ -67,6 +67,12 @@ export class State {
             this.last = ++this.step;
         this.write(isStep);
         this.onchange(fresh);
+    }
+
+    /** Change the view and its address, as a part of the current step. @param {Partial<View>} changes */
+    note(changes) {
+        this.view = { ...this.view, ...changes };
+        this.write(false);
     }
 
     get canUndo() {
