@@ -76,6 +76,8 @@ struct command {
     const char *examples;              /* lines of shell; NULL: none */
     void (*notes)(
         struct buffer *text); /* append what help prints below the options; NULL: nothing */
+    void (*words)(struct buffer *text); /* append words that its arguments can be, with blanks
+                                         * between, for completion; NULL: none are known */
     /* Store the arguments that are no options, all at once, ended by NULL. `after_dashes`: they
      * stand after "--". NULL: the command takes none. */
     int (*take_arguments)(void *options, char **arguments, bool after_dashes, struct error *error);
@@ -100,6 +102,11 @@ const struct command *command_find(const char *name);
  * if the command may run. Else help or an error was printed, and `*ret_code` is the exit code. */
 bool command_line_parse(const struct command *command, int argc, char **argv, void *options,
                         int *ret_code);
+
+/* ---- completion.c ---- */
+
+/* Append the names of all commands, with blanks between. */
+void completion_commands(struct buffer *out);
 
 /* ---- help.c, man_page.c ---- */
 

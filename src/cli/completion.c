@@ -37,7 +37,7 @@ static void put_option_words(struct buffer *out, const struct command *command)
     buffer_text(out, "--help");
 }
 
-static void put_command_words(struct buffer *out)
+void completion_commands(struct buffer *out)
 {
     for (const struct command *const *command = commands; *command; command++)
         buffer_format(out, "%s%s", command == commands ? "" : " ", (*command)->name);
@@ -63,6 +63,17 @@ static void put_bash_values(struct buffer *out, const struct command *command)
     }
 }
 
+static void put_bash_words(struct buffer *out)
+{
+    for (const struct command *const *command = commands; *command; command++) {
+        if (!(*command)->words)
+            continue;
+        buffer_format(out, "            [ $command = %s ] && words=\"", (*command)->name);
+        (*command)->words(out);
+        buffer_text(out, "\"\n");
+    }
+}
+
 static void bash(struct buffer *out)
 {
     buffer_text(out, "# bash completion for beamflame\n"
@@ -76,7 +87,7 @@ static void bash(struct buffer *out)
                      "        previous=${current%%=*} current=${current#*=} ;;\n"
                      "    esac\n"
                      "    for word in ");
-    put_command_words(out);
+    completion_commands(out);
     buffer_text(out, "; do\n"
                      "        [ \"${COMP_WORDS[1]}\" = $word ] && [ $COMP_CWORD -gt 1 ] && "
                      "command=$word\n"
@@ -94,12 +105,10 @@ static void bash(struct buffer *out)
     }
     buffer_text(out, "            esac ;;\n"
                      "        *) [ $COMP_CWORD = 1 ] && words=\"");
-    put_command_words(out);
-    buffer_text(out, "\"\n"
-                     "            [ $command = help ] && words=\"");
-    put_command_words(out);
-    buffer_text(out, "\"\n"
-                     "            [ $command = completion ] && words=\"bash zsh fish\" ;;\n"
+    completion_commands(out);
+    buffer_text(out, "\"\n");
+    put_bash_words(out);
+    buffer_text(out, "            ;;\n"
                      "        esac ;;\n"
                      "    esac\n"
                      "    COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n"
@@ -156,9 +165,9 @@ static void put_zsh_command(struct buffer *out, const struct command *command)
     while (option_walk_next(&walk))
         put_zsh_option(out, walk.option);
     buffer_text(out, "        '--help[Show help.]' \\\n        '*:file:");
-    if (command == &help_command) {
+    if (command->words) {
         buffer_byte(out, '(');
-        put_command_words(out);
+        command->words(out);
         buffer_byte(out, ')');
     } else {
         buffer_text(out, "_files");
@@ -173,7 +182,7 @@ static void zsh(struct buffer *out)
                      "    local command=record\n"
                      "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n"
                      "        compadd ");
-    put_command_words(out);
+    completion_commands(out);
     buffer_text(out, "\n        return\n"
                      "    fi\n"
                      "    case $words[2] in\n"
@@ -253,9 +262,14 @@ static void fish(struct buffer *out)
         while (option_walk_next(&walk))
             put_fish_option(out, *command, walk.option);
     }
-    buffer_text(out, "complete -c beamflame -n '__fish_seen_subcommand_from help' -f -a '");
-    put_command_words(out);
-    buffer_text(out, "'\n");
+    for (const struct command *const *command = commands; *command; command++) {
+        if (!(*command)->words)
+            continue;
+        buffer_format(out, "complete -c beamflame -n '__fish_seen_subcommand_from %s' -f -a '",
+                      (*command)->name);
+        (*command)->words(out);
+        buffer_text(out, "'\n");
+    }
 }
 
 /* ---- the command ---- */
@@ -264,6 +278,12 @@ static const struct {
     const char *name;
     void (*put)(struct buffer *out);
 } shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
+
+static void words(struct buffer *text)
+{
+    for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++)
+        buffer_format(text, "%s%s", i ? " " : "", shells[i].name);
+}
 
 static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
 {
@@ -301,6 +321,7 @@ const struct command completion_command = {
     .description = "Print a script that completes beamflame's command lines in SHELL: bash, zsh or "
                    "fish. 'make install' installs all three.",
     .examples = "source <(beamflame completion bash)\n",
+    .words = words,
     .take_arguments = take_arguments,
     .run = run,
 };

@@ -6,12 +6,13 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/verbose.h"
+#include "os/control_command.h"
 #include "os/control_socket.h"
 
 struct ctl_options {
-    pid_t pid;           /* of the recorder; 0: the only one */
-    const char *command; /* NULL: not given */
-    const char *label;   /* of a mark, else NULL */
+    pid_t pid;            /* of the recorder; 0: the only one */
+    const char *command;  /* NULL: not given */
+    const char *argument; /* of the command; NULL: none */
     bool json;
 };
 
@@ -26,46 +27,74 @@ static const struct command_option option_list[] = {
     {0},
 };
 
-static const char MARK[] = "mark", STATUS[] = "status";
+static const char *name_of(enum control_command command)
+{
+    return control_command_texts[command].name;
+}
 
-/* The commands that a recorder takes. */
-static const char *const ctl_requests[] = {STATUS, "pause", "resume", MARK, "snapshot", "stop"};
+static void words(struct buffer *text)
+{
+    buffer_text(text, LIST);
+    for (enum control_command i = 0; i < CONTROL_COMMANDS; i++)
+        buffer_format(text, " %s", name_of(i));
+}
+
+/* Append the commands that can be written, and what follows them. */
+static void put_commands(struct buffer *text)
+{
+    buffer_text(text, LIST);
+    for (enum control_command i = 0; i < CONTROL_COMMANDS; i++) {
+        const char *argument = control_command_texts[i].argument;
+
+        buffer_format(text, "%s%s%s%s", i + 1 < CONTROL_COMMANDS ? ", " : " or ", name_of(i),
+                      argument ? " " : "", argument ? argument : "");
+    }
+}
 
 static int bad_command(const char *command, struct error *error)
 {
-    return error_set(error, ERROR_USAGE,
-                     "'%s' is no command for a recording: write list, status, pause, resume, mark "
-                     "LABEL, snapshot or stop",
-                     command);
+    struct buffer text = {0};
+
+    put_commands(&text);
+    error_set(error, ERROR_USAGE, "'%s' is no command for a recording: write %.*s", command,
+              (int)text.size, text.data);
+    buffer_free(&text);
+    return -1;
 }
 
-static int check_command(const char *command, struct error *error)
+/* Set what the argument of a command is, for users; NULL: it takes none. */
+static int find_argument(const char *command, const char **ret_argument, struct error *error)
 {
+    const char *ignored;
+    enum control_command found = control_command_find(command, &ignored);
+
+    *ret_argument = NULL;
     if (!strcmp(command, LIST))
         return 0;
-    for (size_t i = 0; i < sizeof(ctl_requests) / sizeof(*ctl_requests); i++)
-        if (!strcmp(command, ctl_requests[i]))
-            return 0;
-    return bad_command(command, error);
+    if (found == CONTROL_COMMANDS || strcmp(name_of(found), command) != 0)
+        return bad_command(command, error);
+    *ret_argument = control_command_texts[found].argument;
+    return 0;
 }
 
 static int take_arguments(void *target, char **arguments, bool after_dashes, struct error *error)
 {
     struct ctl_options *options = target;
-    bool has_label = arguments[0] && !strcmp(arguments[0], MARK);
+    const char *wanted;
 
     (void)after_dashes;
     if (!arguments[0])
         return 0;
-    if (check_command(arguments[0], error))
+    if (find_argument(arguments[0], &wanted, error))
         return -1;
-    if (has_label && !arguments[1])
-        return error_set(error, ERROR_USAGE, "mark needs a label: beamflame ctl mark deploy");
-    if (arguments[1] && (!has_label || arguments[2]))
-        return error_set(error, ERROR_USAGE, "'%s' is too much: put a label with blanks in quotes",
-                         arguments[has_label ? 2 : 1]);
+    if (wanted && !arguments[1])
+        return error_set(error, ERROR_USAGE, "%s needs a %s: beamflame ctl %s %s", arguments[0],
+                         wanted, arguments[0], wanted);
+    if (arguments[1] && (!wanted || arguments[2]))
+        return error_set(error, ERROR_USAGE, "'%s' is too much: put text with blanks in quotes",
+                         arguments[wanted ? 2 : 1]);
     options->command = arguments[0];
-    options->label = arguments[1];
+    options->argument = arguments[1];
     return 0;
 }
 
@@ -75,7 +104,7 @@ static int check(void *target, struct error *error)
 
     if (!options->command)
         return bad_command("", error);
-    if (options->json && strcmp(options->command, STATUS) != 0)
+    if (options->json && strcmp(options->command, name_of(CONTROL_STATUS)) != 0)
         return error_set(error, ERROR_USAGE, "--json is for status, not for %s", options->command);
     return 0;
 }
@@ -97,7 +126,7 @@ static void print_recorder(pid_t pid)
     struct buffer answer = {0};
     struct error error;
 
-    if (control_socket_ask(CONTROL_SOCKET_FOLDER, pid, STATUS, &answer, &error)) {
+    if (control_socket_ask(CONTROL_SOCKET_FOLDER, pid, name_of(CONTROL_STATUS), &answer, &error)) {
         if (error.code != ERROR_NO_PROCESS)
             message_print("%d  %s", (int)pid, error.text);
     } else {
@@ -157,8 +186,8 @@ static int steer(const struct ctl_options *options, struct error *error)
     int result = pid ? 0 : find_recorder(&pid, error);
 
     buffer_text(&request, options->command);
-    if (options->label)
-        buffer_format(&request, " %s", options->label);
+    if (options->argument)
+        buffer_format(&request, " %s", options->argument);
     if (options->json)
         buffer_text(&request, " json");
     buffer_byte(&request, '\0');
@@ -186,17 +215,23 @@ static int run(int argc, char **argv)
     return steer(&options, &error) ? message_error(&error) : message_finish("the answer");
 }
 
+static void put_note(struct buffer *text, const char *name, const char *argument,
+                     const char *summary)
+{
+    enum { NAME_COLUMNS = 15 };
+    int size = (int)strlen(name) + 1;
+
+    buffer_format(text, "  %s %-*s  %s\n", name, NAME_COLUMNS - size, argument ? argument : "",
+                  summary);
+}
+
 static void notes(struct buffer *text)
 {
-    buffer_text(text,
-                "Commands:\n"
-                "  list      list the recordings of this host that can be steered\n"
-                "  status    print how long it records, its samples, its VMs and its options\n"
-                "  pause     take no samples until resume: clocks stop, probes are detached\n"
-                "  resume    take samples again\n"
-                "  mark      mark this moment: ctl mark LABEL\n"
-                "  snapshot  write the outputs of what there is, and continue\n"
-                "  stop      end the recording, which then writes its outputs\n");
+    buffer_text(text, "Commands:\n");
+    put_note(text, LIST, NULL, "list the recordings of this host that can be steered");
+    for (enum control_command i = 0; i < CONTROL_COMMANDS; i++)
+        put_note(text, name_of(i), control_command_texts[i].argument,
+                 control_command_texts[i].summary);
 }
 
 static const struct option_group groups[] = {
@@ -207,7 +242,7 @@ static const struct option_group groups[] = {
 
 const struct command ctl_command = {
     .name = "ctl",
-    .arguments = "COMMAND [LABEL]",
+    .arguments = "COMMAND [ARGUMENT]",
     .summary = "steer a recording that runs",
     .description = "Steer a recording of this host that runs. Only root and the user who runs the "
                    "recording may do so.",
@@ -218,6 +253,7 @@ const struct command ctl_command = {
                 "beamflame ctl mark 'deploy of 1.7'\n"
                 "beamflame ctl stop\n",
     .notes = notes,
+    .words = words,
     .take_arguments = take_arguments,
     .check = check,
     .run = run,

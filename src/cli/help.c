@@ -211,6 +211,7 @@ const struct command help_command = {
     .summary = "show the options of a command",
     .description = "Show the options of a command, or all commands.",
     .groups = groups,
+    .words = completion_commands,
     .take_arguments = take_arguments,
     .run = run,
 };

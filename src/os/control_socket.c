@@ -281,6 +281,9 @@ static int ask(int fd, pid_t pid, const char *request, struct buffer *answer, st
     struct ucred peer;
     ssize_t size;
 
+    if (strlen(request) > CONTROL_SOCKET_REQUEST)
+        return error_set(error, ERROR_USAGE, "a request has at most %d bytes: write a shorter text",
+                         CONTROL_SOCKET_REQUEST);
     if (!may_talk(fd, &peer))
         return error_set(error, ERROR_PERMISSION,
                          "the process that listens as recorder %d is of another user", (int)pid);

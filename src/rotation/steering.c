@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "os/control_command.h"
 #include "os/control_socket.h"
 #include "profile/time_marks.h"
 #include "rotation/steering_status.h"
@@ -166,35 +167,20 @@ static void end_recording(struct steering_request *request)
     buffer_text(&request->answer, "the recording ends");
 }
 
-static const struct steering_command {
-    const char *name;
-    void (*run)(struct steering_request *request);
-} steering_commands[] = {
-    {"status", put_status}, {"pause", pause_recording}, {"resume", resume_recording},
-    {"mark", mark},         {"stop", end_recording},    {"snapshot", write_snapshot},
+static void (*const steering_commands[CONTROL_COMMANDS])(struct steering_request *request) = {
+    [CONTROL_STATUS] = put_status,       [CONTROL_PAUSE] = pause_recording,
+    [CONTROL_RESUME] = resume_recording, [CONTROL_MARK] = mark,
+    [CONTROL_SNAPSHOT] = write_snapshot, [CONTROL_STOP] = end_recording,
 };
-
-/* A command ends at the first blank, and its argument follows. NULL if there is no such command. */
-static const struct steering_command *find_command(const char *text, const char **ret_argument)
-{
-    size_t size = strcspn(text, " ");
-
-    *ret_argument = text[size] ? text + size + 1 : "";
-    for (size_t i = 0; i < sizeof(steering_commands) / sizeof(*steering_commands); i++)
-        if (strlen(steering_commands[i].name) == size &&
-            !strncmp(steering_commands[i].name, text, size))
-            return &steering_commands[i];
-    return NULL;
-}
 
 static void answer(struct steering_request *request, const char *text)
 {
-    const struct steering_command *command = find_command(text, &request->argument);
+    enum control_command command = control_command_find(text, &request->argument);
 
-    if (command)
-        command->run(request);
+    if (command < CONTROL_COMMANDS)
+        steering_commands[command](request);
     else
-        refuse(request, "the recorder is another release of beamflame, without this command");
+        refuse(request, CONTROL_COMMAND_UNKNOWN);
     buffer_byte(&request->answer, '\0');
     control_socket_answer(request->steering->control, !request->failed, request->answer.data);
     buffer_free(&request->answer);

@@ -155,6 +155,8 @@ class Completion(unittest.TestCase):
         self.assertEqual(self.complete("beamflame", "report", "--group-by", "s"),
                          ["status", "scheduler"])
         self.assertEqual(self.complete("beamflame", "help", "du"), ["dump"])
+        self.assertEqual(self.complete("beamflame", "ctl", "s"), ["status", "snapshot", "stop"])
+        self.assertEqual(self.complete("beamflame", "completion", "z"), ["zsh"])
         self.assertEqual(self.complete("beamflame", "ps", "--j"), ["--json"])
 
     def test_zsh_and_fish_can_read_their_completions(self):

@@ -397,7 +397,7 @@ class Steered(Segments, unittest.TestCase):
         for words, message in (((), "write list, status, pause, resume, mark LABEL, snapshot or stop"),
                                (("pause", "now"), "'now' is too much"),
                                (("mark", "a", "b"), "'b' is too much"),
-                               (("mark",), "mark needs a label"),
+                               (("mark",), "mark needs a LABEL"),
                                (("finish",), "'finish' is no command for a recording")):
             with self.subTest(words):
                 done = beamflame.run("ctl", *words)
