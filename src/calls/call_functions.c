@@ -35,7 +35,7 @@ static bool is_found(const struct call_functions *functions, const char *symbol)
     return false;
 }
 
-static void add(struct call_functions *functions, const char *symbol, const char *module)
+void call_functions_add(struct call_functions *functions, const char *symbol, const char *module)
 {
     functions->of[functions->count++] =
         (struct counted_function){.symbol = xstrdup(symbol), .module = xstrdup(module)};
@@ -85,7 +85,7 @@ static bool look_at(void *context, const struct code_place *place)
         return true;
     search->matches++;
     if (search->found.count < WIRE_CALL_FUNCTIONS)
-        add(&search->found, place->symbol, search->module);
+        call_functions_add(&search->found, place->symbol, search->module);
     return true;
 }
 
@@ -215,7 +215,7 @@ static int take_found(struct hooks *hooks, const struct function_name *name,
             continue;
         if (functions->count == WIRE_CALL_FUNCTIONS)
             return too_many(error);
-        add(functions, symbol, search->module);
+        call_functions_add(functions, symbol, search->module);
     }
     return search->matches > search->found.count ? too_many(error) : 0;
 }

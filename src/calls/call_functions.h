@@ -45,6 +45,9 @@ int call_functions_find(struct vm *vm, struct code *code, const struct function_
                         size_t count, struct call_functions *functions, struct error *error);
 void call_functions_free(struct call_functions *functions);
 
+/* Append a function, if there are less than WIRE_CALL_FUNCTIONS. Both texts are copied. */
+void call_functions_add(struct call_functions *functions, const char *symbol, const char *module);
+
 /* An entry of a function. */
 struct call_entry {
     uint64_t address;

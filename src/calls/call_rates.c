@@ -2,6 +2,7 @@
 #include "calls/call_rates.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/alloc.h"
 #include "util/number.h"
@@ -31,6 +32,20 @@ struct call_rates *call_rates_new(const struct call_counter *counter, uint32_t f
     rates->next = now + SECOND;
     rates->weights = xcalloc((size_t)functions * PIECES_MAX, sizeof(*rates->weights));
     return rates;
+}
+
+void call_rates_functions(struct call_rates *rates, uint32_t functions)
+{
+    size_t before = (size_t)rates->functions * PIECES_MAX, all = (size_t)functions * PIECES_MAX;
+    uint64_t *weights;
+
+    if (all == before)
+        return;
+    weights = xcalloc(all, sizeof(*weights));
+    memcpy(weights, rates->weights, before * sizeof(*weights));
+    free(rates->weights);
+    rates->weights = weights;
+    rates->functions = functions;
 }
 
 void call_rates_free(struct call_rates *rates)

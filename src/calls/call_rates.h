@@ -2,7 +2,7 @@
 /*
  * Calls over time: of each second or, if there are too many seconds, of more of them.
  *
- *   new ──> step... ──> end ──> { count, ends, divide } ──> free
+ *   new ──> { step, functions }... ──> end ──> { count, ends, divide } ──> free
  */
 #pragma once
 
@@ -17,6 +17,10 @@ struct call_rates;
 struct call_rates *call_rates_new(const struct call_counter *counter, uint32_t functions,
                                   uint64_t now);
 void call_rates_free(struct call_rates *rates);
+
+/* There are so many functions from now on, as many as before or more. New ones have had no calls.
+ */
+void call_rates_functions(struct call_rates *rates, uint32_t functions);
 
 /* End a piece of time, if it is long enough. Call it several times a second. */
 void call_rates_step(struct call_rates *rates, uint64_t now);

@@ -179,6 +179,42 @@ static int compare_functions(const void *a, const void *b)
     return strcmp(x->symbol, y->symbol);
 }
 
+static void free_rows(struct counted_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        call_times_free(&rows->of[i].times);
+    free(rows->of);
+}
+
+static void free_function(struct call_function_report *function)
+{
+    free_rows(&function->callers);
+    free_rows(&function->processes);
+    free_rows(&function->arguments);
+    call_times_free(&function->times);
+    free(function->over_time);
+}
+
+/* Leave out functions that could not be added: they were never counted. */
+static void drop_uncounted(struct call_report *report)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->of[i].counted.to)
+            report->of[kept++] = report->of[i];
+        else
+            free_function(&report->of[i]);
+    }
+    report->count = kept;
+}
+
+static void set_span(struct call_function_report *function, struct call_span counted, uint64_t end)
+{
+    function->counted = counted;
+    function->is_part = counted.from > 0 || counted.to < end;
+}
+
 void call_report_make(const struct call_results *results, struct call_report *report)
 {
     struct report_maker maker = {results, report};
@@ -202,10 +238,13 @@ void call_report_make(const struct call_results *results, struct call_report *re
         make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i),
                       results->matches);
         report->of[i].over_time = call_rates_divide(results->rates, i, report->of[i].calls);
+        set_span(&report->of[i], call_windows_span(results->windows, i),
+                 report->piece_ends[report->piece_count - 1]);
         report->unlisted += sums.counts.unlisted;
         if (results->followed)
             make_times(&report->of[i], call_followed_unreturned(results->followed, i));
     }
+    drop_uncounted(report);
     qsort(report->of, report->count, sizeof(*report->of), compare_functions);
     if (!results->slow)
         return;
@@ -214,21 +253,9 @@ void call_report_make(const struct call_results *results, struct call_report *re
     report->unlisted += slow_calls_unlisted(results->slow);
 }
 
-static void free_rows(struct counted_rows *rows)
-{
-    for (size_t i = 0; i < rows->count; i++)
-        call_times_free(&rows->of[i].times);
-    free(rows->of);
-}
-
 void call_report_free(struct call_report *report)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        free_rows(&report->of[i].callers);
-        free_rows(&report->of[i].processes);
-        free_rows(&report->of[i].arguments);
-        call_times_free(&report->of[i].times);
-        free(report->of[i].over_time);
-    }
+    for (size_t i = 0; i < report->count; i++)
+        free_function(&report->of[i]);
     report->count = 0;
 }

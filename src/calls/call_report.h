@@ -35,6 +35,8 @@ struct counted_rows {
 /* The calls of the rows and the lost ones are all calls. */
 struct call_function_report {
     const char *symbol;
+    struct call_span counted; /* all numbers are those of this time */
+    bool is_part;             /* of the time of the report */
     uint64_t calls, seen;
     double half; /* of the 95 % interval of `calls`; 0: exact, NAN: unknown */
     struct counted_rows callers, processes, arguments;
@@ -52,7 +54,7 @@ struct call_function_report {
 struct call_report {
     bool has_times, has_words, has_split, has_arguments, has_matches;
     struct call_function_report of[WIRE_CALL_FUNCTIONS]; /* the most calls first */
-    size_t count;
+    size_t count;                             /* a function that was added again counts again */
     const char *symbols[WIRE_CALL_FUNCTIONS]; /* by the number of the function */
     const uint64_t *piece_ends;               /* ns from the start */
     size_t piece_count;

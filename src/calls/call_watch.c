@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calls/call_watch.h"
+#include "calls/call_watch_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "calls/call_arguments.h"
-#include "calls/call_followed.h"
 #include "calls/call_loop.h"
 #include "calls/call_match.h"
-#include "calls/call_rates.h"
-#include "calls/call_windows.h"
-#include "calls/slow_calls.h"
+#include "calls/call_steering.h"
 #include "capture/governor.h"
 #include "os/process.h"
 #include "util/alloc.h"
@@ -23,35 +20,6 @@
 enum {
     STEP_NS = 50000000,    /* between two looks at the VM's code */
     NAMES_NS = 1000000000, /* between two looks at processes: some end soon */
-};
-
-struct call_watch {
-    struct vm *vm;
-    struct code *code;
-    struct atoms *atoms;
-    struct call_functions functions;
-    struct call_names *names;
-    struct call_counter *counter;
-    struct call_windows *windows;
-    struct call_rates *rates;
-    struct call_followed *followed;   /* NULL: times are not measured */
-    bool words, splits, matches;      /* words are measured, times split; functions have patterns */
-    struct slow_calls *slow;          /* NULL: slow calls are not listed */
-    struct call_arguments *arguments; /* NULL: they are not copied */
-    uint32_t group_size;              /* functions at once */
-    /* The entries of each function in the code of now, the newest version first. */
-    struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
-    size_t entry_counts[WIRE_CALL_FUNCTIONS];
-    struct call_entry armed[WIRE_CALL_AT_ONCE];
-    size_t armed_count;
-    uint32_t group;       /* whose entries are armed */
-    uint32_t code_number; /* wire_call_key.code */
-    uint64_t epoch;       /* of the code map when entries were found */
-    uint64_t began;
-    uint64_t looked;    /* at the VM's code, the last time */
-    uint64_t named;     /* processes, the last time */
-    uint64_t cpu_began; /* CPU time of the VM at the start, ns */
-    struct call_facts facts;
 };
 
 struct call_watch *call_watch_new(struct vm *vm, struct error *error)
@@ -141,18 +109,23 @@ static void find_loops(struct call_watch *watch, uint32_t function)
     }
 }
 
+void call_watch_find_entries(struct call_watch *watch, uint32_t function)
+{
+    watch->entry_counts[function] =
+        call_functions_entries(&watch->functions, function, watch->vm, watch->code, watch->atoms,
+                               watch->entries[function]);
+    if (watch->followed)
+        find_loops(watch, function);
+}
+
 static void find_entries(struct call_watch *watch)
 {
-    for (uint32_t i = 0; i < watch->functions.count; i++) {
-        watch->entry_counts[i] = call_functions_entries(
-            &watch->functions, i, watch->vm, watch->code, watch->atoms, watch->entries[i]);
-        if (watch->followed)
-            find_loops(watch, i);
-    }
+    for (uint32_t i = 0; i < watch->functions.count; i++)
+        call_watch_find_entries(watch, i);
     watch->epoch = code_epoch(watch->code);
 }
 
-/* The entries of a group to arm: all newest versions first, then older ones as far as breakpoints
+/* The entries to arm: all newest versions first, then older ones as far as breakpoints
  * suffice. */
 struct wanted_entries {
     struct call_entry of[WIRE_CALL_AT_ONCE];
@@ -163,14 +136,14 @@ struct wanted_entries {
 
 static void want_entries(const struct call_watch *watch, struct wanted_entries *wanted)
 {
-    size_t first = (size_t)watch->group * watch->group_size;
-
     for (size_t version = 0; version < CALL_VERSIONS; version++) {
-        for (size_t i = first; i < first + watch->group_size; i++) {
-            if (version >= watch->entry_counts[i])
+        for (size_t i = 0; i < watch->turn_count; i++) {
+            uint32_t function = watch->turn[i];
+
+            if (version >= watch->entry_counts[function])
                 continue;
             if (wanted->count < WIRE_CALL_AT_ONCE)
-                wanted->of[wanted->count++] = watch->entries[i][version];
+                wanted->of[wanted->count++] = watch->entries[function][version];
             else
                 wanted->some_left = true;
         }
@@ -199,7 +172,7 @@ static void disarm_others(struct call_watch *watch, const struct wanted_entries 
     }
 }
 
-/* Arm the group's entries. Other programs may leave too few breakpoints for old versions. */
+/* Arm the entries of the turn. Other programs may leave too few breakpoints for old versions. */
 static int arm_entries(struct call_watch *watch, struct error *error)
 {
     struct wanted_entries wanted = {0};
@@ -222,26 +195,42 @@ static int arm_entries(struct call_watch *watch, struct error *error)
     return 0;
 }
 
-/* Follow the calls of the only function of the group with the breakpoints that are left. */
+/* Follow the calls of the only function of the turn with the breakpoints that are left. */
 static int follow_calls(struct call_watch *watch, uint64_t now, struct error *error)
 {
     uint64_t next;
 
-    call_followed_function(watch->followed, watch->group, WIRE_CALL_AT_ONCE - watch->armed_count);
+    call_followed_function(watch->followed, watch->turn[0], WIRE_CALL_AT_ONCE - watch->armed_count);
     return call_followed_look(watch->followed, watch->code_number, now, &next, error);
 }
 
-static int arm_group(void *context, uint32_t group, struct error *error)
+static int arm_turn(struct call_watch *watch, struct error *error)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
-    struct call_watch *watch = context;
 
-    watch->group = group;
     if (watch->followed)
         call_followed_stop(watch->followed, now); /* entries need its breakpoints */
     if (arm_entries(watch, error))
         return -1;
     return watch->followed ? follow_calls(watch, now, error) : 0;
+}
+
+static int arm_functions(void *context, const uint32_t *functions, size_t count,
+                         struct error *error)
+{
+    struct call_watch *watch = context;
+
+    memcpy(watch->turn, functions, count * sizeof(*functions));
+    watch->turn_count = count;
+    return arm_turn(watch, error);
+}
+
+/* The first functions, as many as are counted at once. */
+static int arm_first(struct call_watch *watch, struct error *error)
+{
+    for (uint32_t i = 0; i < watch->functions.count && i < watch->group_size; i++)
+        watch->turn[watch->turn_count++] = i;
+    return arm_turn(watch, error);
 }
 
 static void close_calls(void *context, uint64_t now)
@@ -303,22 +292,22 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
                          watch->functions.of[0].symbol);
     if (options->splits && call_counter_start_split(watch->counter, error) < 0)
         return -1;
-    if (arm_group(watch, 0, error))
+    if (arm_first(watch, error))
         return -1;
     watch->began = watch->looked = watch->named = clock_ns(CLOCK_MONOTONIC);
     process_cpu_time(watch->vm->pid, &watch->cpu_began);
-    watch->windows = call_windows_new(
-        &(struct call_windows_options){.vm = watch->vm,
-                                       .counter = watch->counter,
-                                       .splits = options->splits,
-                                       .budget = options->budget,
-                                       .functions = (uint32_t)watch->functions.count,
-                                       .group_size = watch->group_size,
-                                       .arm = arm_group,
-                                       .closed = close_calls,
-                                       .context = watch},
-        watch->began);
+    watch->windows =
+        call_windows_new(&(struct call_windows_options){.vm = watch->vm,
+                                                        .counter = watch->counter,
+                                                        .splits = options->splits,
+                                                        .budget = options->budget,
+                                                        .group_size = watch->group_size,
+                                                        .arm = arm_functions,
+                                                        .closed = close_calls,
+                                                        .context = watch},
+                         (uint32_t)watch->functions.count, watch->began);
     watch->rates = call_rates_new(watch->counter, (uint32_t)watch->functions.count, watch->began);
+    watch->steering = options->steering;
     governor_take_precedence();
     return 0;
 }
@@ -348,7 +337,7 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
         return 0;
     call_counter_set_code(watch->counter, ++watch->code_number);
     find_entries(watch);
-    if (arm_group(watch, watch->group, error))
+    if (arm_turn(watch, error))
         return -1;
     watch->facts.reloads++;
     seconds = (double)(clock_ns(CLOCK_MONOTONIC) - looked) / SECOND_NS;
@@ -365,6 +354,16 @@ static int follow_code(struct call_watch *watch, uint64_t now, struct error *err
     return code_has_changed(watch) ? follow_change(watch, looked, error) : 0;
 }
 
+/* Return false when counting ends. */
+static bool follow_requests(struct call_watch *watch)
+{
+    int result = call_steering_step(watch->steering, watch, &watch->facts.error);
+
+    if (result < 0)
+        watch->facts.end = CALL_END_ERROR;
+    return result == 0;
+}
+
 /* Look at the VM and its code. Return false when counting ends. */
 static bool follow(struct call_watch *watch, uint64_t now)
 {
@@ -378,6 +377,8 @@ static bool follow(struct call_watch *watch, uint64_t now)
         watch->facts.end = CALL_END_ERROR;
         return false;
     }
+    if (!follow_requests(watch))
+        return false;
     call_rates_step(watch->rates, now);
     if (watch->slow)
         slow_calls_read(watch->slow);

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "beam/vm.h"
 #include "beam/function_name.h"
@@ -16,6 +17,7 @@
 #include "util/error.h"
 
 struct call_watch;
+struct call_steering; /* calls/call_steering.h */
 
 /* `vm` is borrowed. NULL with error. */
 struct call_watch *call_watch_new(struct vm *vm, struct error *error);
@@ -43,6 +45,7 @@ struct call_watch_options {
     bool shapes_only;         /* count them by the shapes of arguments */
     const struct match_pattern *const *patterns; /* count only calls that match, one a function */
     size_t pattern_count;
+    struct call_steering *steering; /* takes requests while calls are counted; NULL: none */
 };
 
 /* Try breakpoints on this program, and set them in the VM: calls count from now on. Calls count in
@@ -84,3 +87,27 @@ void call_watch_run(struct call_watch *watch, double seconds, struct call_facts 
 
 /* After run(). Borrows from `watch`. */
 void call_watch_report(const struct call_watch *watch, struct call_report *report);
+
+/* ---- call_change.c ---- */
+
+/*
+ * While calls are counted, other functions. Both take a name as function_name_parse() does, which
+ * may be a pattern. Return 0; 1 with error, and the functions are those of before; or -1 with error
+ * if counting can't continue.
+ */
+
+/* Count the functions of this name from now on, too. */
+int call_watch_add(struct call_watch *watch, const char *name, struct error *error);
+
+/* Count them no longer. Their counts stay. */
+int call_watch_remove(struct call_watch *watch, const char *name, struct error *error);
+
+struct call_watch_status {
+    double seconds; /* since the start */
+    uint64_t hits;
+    const char *functions[WIRE_CALL_FUNCTIONS]; /* that are counted now; borrowed */
+    size_t count;
+    uint32_t groups; /* that take turns; 1: all functions are counted at once */
+    pid_t pid;       /* of the VM */
+};
+struct call_watch_status call_watch_status(const struct call_watch *watch);

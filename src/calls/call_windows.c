@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "calls/call_windows.h"
+#include "calls/call_windows_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget/budget.h"
-#include "budget/windows.h"
 #include "os/process.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/random.h"
-
-enum {
-    GROUP = 0, /* the budget's only group: all breakpoints */
-    GROUPS_MAX = WIRE_CALL_FUNCTIONS,
-};
 
 /* The time between two looks at the VM's CPU time, ns. */
 static const uint64_t INCOME_NS = 10000000;
@@ -23,43 +16,36 @@ static const uint64_t INCOME_NS = 10000000;
 /* The time of each group in turn while the budget pays for all hits, ns. */
 static const uint64_t TURN_NS = 50000000;
 
-/* The VM and the calls of the current group at one moment. */
-struct call_moment {
-    uint64_t time, work;
-    uint64_t calls[WIRE_CALL_AT_ONCE];
-};
-
-struct call_windows {
-    struct call_windows_options options;
-    struct budget *budget; /* NULL: no limit */
-    enum vm_counter counter_of_work;
-    struct call_moment began, opened, ended;
-    bool is_open, is_scaled;
-    double cost;     /* of hits, when last paid for, ns */
-    uint64_t earned; /* the time of the last income */
-    uint64_t cpu;    /* of the VM, ns */
-    uint64_t count;
-    double covered_ns, longest_ns;
-    uint32_t group, groups;
-    uint32_t order[GROUPS_MAX], at; /* the groups of this round, and the next one's place */
-    struct estimate estimates[WIRE_CALL_FUNCTIONS];
-};
-
-/* The first function of the group. */
-static uint32_t first_of(const struct call_windows *windows)
+/* The functions of a group. */
+static const uint32_t *members_of(const struct call_windows *windows, uint32_t group,
+                                  size_t *ret_count)
 {
-    return windows->group * windows->options.group_size;
+    size_t size = windows->options.group_size, first = group * size;
+    size_t left = windows->listed_count - first;
+
+    *ret_count = left < size ? left : size;
+    return &windows->listed[first];
 }
 
-/* Calls come with reductions more evenly than with time: hits slow the VM down. */
-static struct call_moment look(const struct call_windows *windows, uint64_t now)
+struct call_moment call_windows_look(const struct call_windows *windows, uint64_t now)
 {
     struct call_moment moment = {.time = now};
     struct vm_work work;
 
     if (vm_work(windows->options.vm, windows->counter_of_work, &work))
         moment.work = work.count;
-    call_counter_calls(windows->options.counter, first_of(windows), moment.calls);
+    return moment;
+}
+
+struct call_moment call_windows_look_at_group(struct call_windows *windows, uint64_t now)
+{
+    struct call_moment moment = call_windows_look(windows, now);
+    size_t count;
+    const uint32_t *members = members_of(windows, windows->group, &count);
+
+    for (size_t i = 0; i < count; i++)
+        windows->functions[members[i]].calls =
+            call_counter_calls(windows->options.counter, members[i]);
     return moment;
 }
 
@@ -84,29 +70,57 @@ static void shuffle(struct call_windows *windows)
     windows->at = 0;
 }
 
-struct call_windows *call_windows_new(const struct call_windows_options *options, uint64_t now)
+void call_windows_list(struct call_windows *windows, const uint32_t *functions, size_t count)
+{
+    size_t size = windows->options.group_size;
+
+    memcpy(windows->listed, functions, count * sizeof(*functions));
+    windows->listed_count = count;
+    windows->groups = (uint32_t)((count + size - 1) / size);
+    windows->group = 0;
+    shuffle(windows);
+}
+
+void call_windows_scale_all(struct call_windows *windows)
+{
+    windows->is_scaled = true;
+    for (size_t i = 0; i < windows->listed_count; i++)
+        windows->functions[windows->listed[i]].is_scaled = true;
+}
+
+void call_windows_begin_function(struct call_windows *windows, uint32_t function,
+                                 struct call_moment now)
+{
+    windows->functions[function].began = windows->functions[function].opened = now;
+}
+
+struct call_windows *call_windows_new(const struct call_windows_options *options,
+                                      uint32_t functions, uint64_t now)
 {
     struct call_windows *windows = xcalloc(1, sizeof(*windows));
+    uint32_t numbers[WIRE_CALL_FUNCTIONS];
     uint64_t until;
 
     windows->options = *options;
-    windows->groups = (options->functions + options->group_size - 1) / options->group_size;
-    windows->is_scaled = windows->groups > 1;
+    for (uint32_t i = 0; i < functions; i++)
+        numbers[i] = i;
+    call_windows_list(windows, numbers, functions);
+    if (windows->groups > 1)
+        call_windows_scale_all(windows);
     windows->counter_of_work = vm_counts(options->vm, VM_EXECUTED) ? VM_EXECUTED : VM_REDUCTIONS;
     process_cpu_time(options->vm->pid, &windows->cpu);
-    windows->began = look(windows, now);
-    memset(windows->began.calls, 0, sizeof(windows->began.calls)); /* since breakpoints are set */
-    windows->opened = windows->began;
+    windows->began = windows->opened = call_windows_look(windows, now);
+    for (uint32_t i = 0; i < functions; i++) /* since breakpoints are set, opened_calls is 0 */
+        call_windows_begin_function(windows, i, windows->began);
     windows->cost = call_counter_cost_ns(options->counter);
     windows->earned = now;
     windows->is_open = true;
-    shuffle(windows);
     if (options->budget >= 1)
         return windows;
     windows->budget = budget_new(&(struct budget_options){
         .part = options->budget, .target_cpu = windows->cpu, .groups = 1, .seed = now, .now = now});
-    budget_order(windows->budget, GROUP, now, &until);
-    budget_opened(windows->budget, GROUP, now, 0, 0);
+    budget_order(windows->budget, CALL_WINDOWS_GROUP, now, &until);
+    budget_opened(windows->budget, CALL_WINDOWS_GROUP, now, 0, 0);
     return windows;
 }
 
@@ -129,6 +143,15 @@ static double take_cost(struct call_windows *windows)
     return windows->cost - before;
 }
 
+int call_windows_arm(struct call_windows *windows, uint32_t group, struct error *error)
+{
+    size_t count;
+    const uint32_t *members = members_of(windows, group, &count);
+
+    windows->group = group;
+    return windows->options.arm(windows->options.context, members, count, error);
+}
+
 /* Set the breakpoints of the next group. */
 static int take_turn(struct call_windows *windows, struct error *error)
 {
@@ -136,18 +159,26 @@ static int take_turn(struct call_windows *windows, struct error *error)
         return 0;
     if (windows->at == windows->groups)
         shuffle(windows);
-    windows->group = windows->order[windows->at++];
-    return windows->options.arm(windows->options.context, windows->group, error);
+    return call_windows_arm(windows, windows->order[windows->at++], error);
 }
 
-/* Open the counter for the next group. Each call stands for `scale` calls of its group. */
-static int open_counter(struct call_windows *windows, double scale, struct error *error)
+int call_windows_open(struct call_windows *windows, double scale, struct error *error)
 {
+    const uint32_t *members;
+    size_t count;
+
     if (take_turn(windows, error))
         return -1;
     call_counter_open(windows->options.counter, scale * windows->groups);
-    windows->opened = look(windows, clock_ns(CLOCK_MONOTONIC));
+    windows->opened = call_windows_look_at_group(windows, clock_ns(CLOCK_MONOTONIC));
     windows->is_open = true;
+    members = members_of(windows, windows->group, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct windowed_function *function = &windows->functions[members[i]];
+
+        function->opened = windows->opened;
+        function->opened_calls = function->calls;
+    }
     log_detail("calls", "a window of group %u opens, each call stands for %.1f", windows->group,
                scale * windows->groups);
     return 0;
@@ -160,23 +191,29 @@ static void close_counter(struct call_windows *windows)
     windows->options.closed(windows->options.context, clock_ns(CLOCK_MONOTONIC));
 }
 
-/* The window that is closed at `end` stands for `represents` ns. */
-static void add_window(struct call_windows *windows, const struct call_moment *end,
-                       double represents)
+void call_windows_end_window(const struct call_windows *windows, struct windowed_function *function,
+                             const struct call_moment *end, double unseen)
 {
-    struct estimate_span seen = span_between(&windows->opened, end);
-    struct estimate *estimates = &windows->estimates[first_of(windows)];
+    struct estimate_span seen = span_between(&function->opened, end);
+    double calls = (double)(function->calls - function->opened_calls);
+
+    estimate_add(&function->estimate, seen, (seen.ns + unseen) * windows->groups, calls, calls);
+}
+
+/* The window that has been looked at, at `end`, stands for itself and for `unseen` ns. */
+static void add_window(struct call_windows *windows, const struct call_moment *end, double unseen)
+{
+    double seen = (double)(end->time - windows->opened.time);
+    size_t count;
+    const uint32_t *members = members_of(windows, windows->group, &count);
 
     windows->count++;
-    windows->covered_ns += seen.ns / windows->groups;
-    if (windows->longest_ns < seen.ns)
-        windows->longest_ns = seen.ns;
-    for (uint32_t i = 0; i < windows->options.group_size; i++) {
-        double calls = (double)(end->calls[i] - windows->opened.calls[i]);
-
-        estimate_add(&estimates[i], seen, represents * windows->groups, calls, calls);
-    }
-    log_detail("calls", "a window of %.3f ms closes", seen.ns / 1e6);
+    windows->covered_ns += seen / windows->groups;
+    if (windows->longest_ns < seen)
+        windows->longest_ns = seen;
+    for (size_t i = 0; i < count; i++)
+        call_windows_end_window(windows, &windows->functions[members[i]], end, unseen);
+    log_detail("calls", "a window of %.3f ms closes", seen / 1e6);
 }
 
 /* ---- with the budget ---- */
@@ -201,36 +238,38 @@ static int open_window(struct call_windows *windows, struct error *error)
     double cost = start_split(windows);
 
     cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    if (open_counter(windows, budget_window_scale(windows->budget, GROUP), error))
+    if (call_windows_open(windows, budget_window_scale(windows->budget, CALL_WINDOWS_GROUP), error))
         return -1;
-    budget_opened(windows->budget, GROUP, windows->opened.time, windows->opened.time - began,
+    budget_opened(windows->budget, CALL_WINDOWS_GROUP, windows->opened.time,
+                  windows->opened.time - began,
                   cost + (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
     return 0;
 }
 
-/* While the counter stays open, turns are windows of their own. */
+/* Return the time besides the window that the window stands for, ns. While the counter stays open,
+ * turns are windows of their own. */
 static double close_budget(struct call_windows *windows, uint64_t now)
 {
-    bool is_continuous = budget_is_continuous(windows->budget, GROUP);
-    uint64_t represents = budget_closed(windows->budget, GROUP, now);
+    bool is_continuous = budget_is_continuous(windows->budget, CALL_WINDOWS_GROUP);
+    uint64_t represents = budget_closed(windows->budget, CALL_WINDOWS_GROUP, now);
 
-    return (double)(is_continuous ? now - windows->opened.time : represents);
+    return is_continuous ? 0 : (double)represents - (double)(now - windows->opened.time);
 }
 
-static void close_window(struct call_windows *windows)
+void call_windows_close(struct call_windows *windows)
 {
     uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     /* The window ends while all threads still have their breakpoints. */
-    struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
+    struct call_moment end = call_windows_look_at_group(windows, clock_ns(CLOCK_MONOTONIC));
     double cost;
 
     close_counter(windows);
-    windows->is_scaled = true;
+    call_windows_scale_all(windows);
     cost = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu);
     add_window(windows, &end, close_budget(windows, end.time));
     if (windows->options.splits)
         cost += call_counter_stop_split(windows->options.counter);
-    budget_detached(windows->budget, GROUP, cost + take_cost(windows));
+    budget_detached(windows->budget, CALL_WINDOWS_GROUP, cost + take_cost(windows));
 }
 
 static int step_of_budget(struct call_windows *windows, uint64_t now, uint64_t *until,
@@ -243,12 +282,12 @@ static int step_of_budget(struct call_windows *windows, uint64_t now, uint64_t *
         windows->earned = now;
     }
     if (windows->is_open)
-        budget_spend(windows->budget, GROUP, now, take_cost(windows));
-    switch (budget_order(windows->budget, GROUP, now, until)) {
+        budget_spend(windows->budget, CALL_WINDOWS_GROUP, now, take_cost(windows));
+    switch (budget_order(windows->budget, CALL_WINDOWS_GROUP, now, until)) {
     case BUDGET_OPEN:
         return open_window(windows, error);
     case BUDGET_CLOSE:
-        close_window(windows);
+        call_windows_close(windows);
         break;
     case BUDGET_WAIT:
         break;
@@ -260,26 +299,39 @@ static int step_of_budget(struct call_windows *windows, uint64_t now, uint64_t *
 
 /* ---- without a need for it ---- */
 
+void call_windows_end_turn(struct call_windows *windows)
+{
+    struct call_moment end = call_windows_look_at_group(windows, clock_ns(CLOCK_MONOTONIC));
+
+    close_counter(windows);
+    add_window(windows, &end, 0);
+}
+
+void call_windows_pay(struct call_windows *windows, uint64_t cpu)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (windows->budget)
+        budget_spend(windows->budget, CALL_WINDOWS_GROUP, now,
+                     take_cost(windows) + (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+}
+
 /* The counter stays open, and it is the next group's turn. */
 static int change_group(struct call_windows *windows, struct error *error)
 {
-    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID), now;
-    struct call_moment end = look(windows, clock_ns(CLOCK_MONOTONIC));
+    uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    close_counter(windows);
-    add_window(windows, &end, (double)(end.time - windows->opened.time));
-    if (open_counter(windows, 1, error))
+    call_windows_end_turn(windows);
+    if (call_windows_open(windows, 1, error))
         return -1;
-    now = clock_ns(CLOCK_MONOTONIC);
-    if (windows->budget)
-        budget_spend(windows->budget, GROUP, now,
-                     take_cost(windows) + (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu));
+    call_windows_pay(windows, cpu);
     return 0;
 }
 
-static bool stays_open(const struct call_windows *windows)
+bool call_windows_stay_open(const struct call_windows *windows)
 {
-    return windows->is_open && (!windows->budget || budget_is_continuous(windows->budget, GROUP));
+    return windows->is_open &&
+           (!windows->budget || budget_is_continuous(windows->budget, CALL_WINDOWS_GROUP));
 }
 
 int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *until,
@@ -290,7 +342,7 @@ int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *unti
     *until = UINT64_MAX;
     if (windows->budget && step_of_budget(windows, now, until, error))
         return -1;
-    if (windows->groups == 1 || !stays_open(windows))
+    if (windows->groups == 1 || !call_windows_stay_open(windows))
         return 0;
     turn = windows->opened.time + TURN_NS;
     if (now >= turn) {
@@ -306,19 +358,15 @@ int call_windows_step(struct call_windows *windows, uint64_t now, uint64_t *unti
 void call_windows_end(struct call_windows *windows, uint64_t now)
 {
     bool was_open = windows->is_open;
-    double represents;
 
-    if (!windows->is_scaled)
-        call_counter_close(windows->options.counter); /* exact counts have each call until then */
-    windows->ended = look(windows, now);
+    windows->ended = call_windows_look_at_group(windows, now);
     close_counter(windows);
+    for (size_t i = 0; i < windows->listed_count; i++)
+        windows->functions[windows->listed[i]].ended = windows->ended;
     if (windows->options.splits)
         call_counter_stop_split(windows->options.counter);
-    if (!was_open)
-        return;
-    represents =
-        windows->budget ? close_budget(windows, now) : (double)(now - windows->opened.time);
-    add_window(windows, &windows->ended, represents);
+    if (was_open)
+        add_window(windows, &windows->ended, windows->budget ? close_budget(windows, now) : 0);
 }
 
 /* ---- results ---- */
@@ -328,14 +376,26 @@ bool call_windows_scale(const struct call_windows *windows)
     return windows->is_scaled;
 }
 
-struct call_estimate call_windows_estimate(const struct call_windows *windows, uint32_t function)
+struct call_estimate call_windows_estimate(const struct call_windows *windows, uint32_t number)
 {
-    const struct estimate *estimate = &windows->estimates[function];
-    struct estimate_span all = span_between(&windows->began, &windows->ended);
+    const struct windowed_function *function = &windows->functions[number];
+    struct estimate_span all = span_between(&function->began, &function->ended);
 
-    if (!windows->is_scaled)
-        return (struct call_estimate){(double)windows->ended.calls[function], 0};
-    return (struct call_estimate){estimate_total(estimate, all), estimate_error(estimate, all)};
+    if (!function->is_scaled)
+        return (struct call_estimate){(double)call_counter_calls(windows->options.counter, number),
+                                      0};
+    return (struct call_estimate){estimate_total(&function->estimate, all),
+                                  estimate_error(&function->estimate, all)};
+}
+
+struct call_span call_windows_span(const struct call_windows *windows, uint32_t number)
+{
+    const struct windowed_function *function = &windows->functions[number];
+
+    if (!function->began.time)
+        return (struct call_span){0};
+    return (struct call_span){function->began.time - windows->began.time,
+                              function->ended.time - windows->began.time};
 }
 
 uint64_t call_windows_count(const struct call_windows *windows)

@@ -134,11 +134,9 @@ double call_counter_hit_ns(const struct call_counter *counter)
     return counter->hit_ns;
 }
 
-void call_counter_calls(const struct call_counter *counter, uint32_t first,
-                        uint64_t calls[WIRE_CALL_AT_ONCE])
+uint64_t call_counter_calls(const struct call_counter *counter, uint32_t function)
 {
-    for (uint32_t i = 0; i < WIRE_CALL_AT_ONCE; i++)
-        calls[i] = counts_of(counter, first + i).calls;
+    return counts_of(counter, function).calls;
 }
 
 uint64_t call_counter_weight(const struct call_counter *counter, uint32_t function)

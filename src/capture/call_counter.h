@@ -66,9 +66,8 @@ uint64_t call_counter_hits(const struct call_counter *counter);
 /* The CPU time that hits in the VM have cost so far, with those of probes, ns. */
 double call_counter_cost_ns(const struct call_counter *counter);
 
-/* The calls so far of `first` and the functions after it. */
-void call_counter_calls(const struct call_counter *counter, uint32_t first,
-                        uint64_t calls[WIRE_CALL_AT_ONCE]);
+/* The calls of a function so far. */
+uint64_t call_counter_calls(const struct call_counter *counter, uint32_t function);
 
 /* The weight of a function's calls so far (wire_call_row). */
 uint64_t call_counter_weight(const struct call_counter *counter, uint32_t function);

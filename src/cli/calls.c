@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/call_steering.h"
 #include "calls/call_watch.h"
 #include "cli/calls_print.h"
 #include "cli/command_line.h"
@@ -12,6 +13,7 @@
 #include "cli/signals.h"
 #include "cli/verbose.h"
 #include "os/child.h"
+#include "os/control_socket.h"
 #include "os/privileges.h"
 #include "session/targets.h"
 #include "util/alloc.h"
@@ -35,6 +37,7 @@ struct calls_options {
     struct match_pattern *patterns[WIRE_CALL_FUNCTIONS]; /* of --match, one a function */
     size_t pattern_count;
     bool wait_load, dry_run;
+    const char *command_line;
 };
 
 /* ---- options ---- */
@@ -296,35 +299,43 @@ static int find_functions(const struct calls_options *options, struct call_watch
     return call_watch_find(watch, options->names, options->name_count, error);
 }
 
-static int count_calls(const struct calls_options *options, struct vm *vm, struct error *error)
+static int start(const struct calls_options *options, struct call_watch *watch,
+                 struct call_steering *steering, struct error *error)
 {
-    struct call_watch *watch = call_watch_new(vm, error);
-    struct call_facts facts;
-    int result = watch ? find_functions(options, watch, error) : -1;
+    return call_watch_start(watch,
+                            &(struct call_watch_options){
+                                .budget = options->budget,
+                                .times = options->latency,
+                                .words = options->memory,
+                                .splits = options->split,
+                                .slow_ns = options->slow_ns,
+                                .argument_levels = options->argument_levels,
+                                .shapes_only = options->shapes_only,
+                                .patterns = (const struct match_pattern *const *)options->patterns,
+                                .pattern_count = options->pattern_count,
+                                .steering = steering},
+                            error);
+}
 
-    if (!result && options->dry_run) {
-        result = print_functions(call_watch_functions(watch), error);
-        call_watch_free(watch);
-        return result;
-    }
-    if (!result)
-        result =
-            call_watch_start(watch,
-                             &(struct call_watch_options){
-                                 .budget = options->budget,
-                                 .times = options->latency,
-                                 .words = options->memory,
-                                 .splits = options->split,
-                                 .slow_ns = options->slow_ns,
-                                 .argument_levels = options->argument_levels,
-                                 .shapes_only = options->shapes_only,
-                                 .patterns = (const struct match_pattern *const *)options->patterns,
-                                 .pattern_count = options->pattern_count},
-                             error);
+/* Count the functions that were found, and print. */
+static int count_found(const struct calls_options *options, struct call_watch *watch, pid_t pid,
+                       struct error *error)
+{
+    struct error unsteered;
+    /* The filter of a recording refuses new sockets. */
+    struct call_steering *steering =
+        call_steering_new(CONTROL_SOCKET_FOLDER, options->command_line, &unsteered);
+    struct call_facts facts;
+    int result = start(options, watch, steering, error);
+
     if (!result) {
         privileges_record(options->split, false);
-        say_start(options, call_watch_functions(watch), vm->pid);
+        say_start(options, call_watch_functions(watch), pid);
+        if (!steering)
+            message_say("'beamflame ctl' can't steer this recording: %s", unsteered.text);
         call_watch_run(watch, options->duration, &facts);
+        call_steering_free(steering);
+        steering = NULL; /* nobody answers while it prints */
         result = print(watch, &facts, options, error);
         calls_warn(&facts);
         if (!result && facts.end == CALL_END_ERROR) {
@@ -332,6 +343,19 @@ static int count_calls(const struct calls_options *options, struct vm *vm, struc
             result = -1;
         }
     }
+    call_steering_free(steering);
+    return result;
+}
+
+static int count_calls(const struct calls_options *options, struct vm *vm, struct error *error)
+{
+    struct call_watch *watch = call_watch_new(vm, error);
+    int result = watch ? find_functions(options, watch, error) : -1;
+
+    if (!result && options->dry_run)
+        result = print_functions(call_watch_functions(watch), error);
+    else if (!result)
+        result = count_found(options, watch, vm->pid, error);
     call_watch_free(watch);
     return result;
 }
@@ -353,15 +377,20 @@ static int run(int argc, char **argv)
 {
     struct calls_options options = {
         .target = {.one = true, .warn = message_warning}, .budget = 0.01, .top = SIZE_MAX};
+    char *command_line = command_line_join("calls", argc, argv);
     struct error error;
     int result;
 
-    if (!command_line_parse(&calls_command, argc, argv, &options, &result))
+    options.command_line = command_line;
+    if (!command_line_parse(&calls_command, argc, argv, &options, &result)) {
+        free(command_line);
         return result;
+    }
     privileges_observe();
     result = run_in_vm(&options, &error) ? message_error(&error) : 0;
     while (options.pattern_count)
         free(options.patterns[--options.pattern_count]);
+    free(command_line);
     return result;
 }
 

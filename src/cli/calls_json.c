@@ -149,12 +149,20 @@ static void put_arguments(struct json *json, const struct call_function_report *
     json_number(json, "calls_with_cut_arguments", function->cut);
 }
 
+/* Calls of pieces of time in which the function was not counted at all are not known. */
 static void put_over_time(struct json *json, const struct call_report *report,
                           const struct call_function_report *function)
 {
+    uint64_t began = 0;
+
     json_open(json, "calls_over_time", '[');
-    for (size_t i = 0; i < report->piece_count; i++)
-        json_number(json, NULL, function->over_time[i]);
+    for (size_t i = 0; i < report->piece_count; i++) {
+        if (report->piece_ends[i] <= function->counted.from || began >= function->counted.to)
+            json_null(json, NULL);
+        else
+            json_number(json, NULL, function->over_time[i]);
+        began = report->piece_ends[i];
+    }
     json_close(json, ']');
 }
 
@@ -168,10 +176,14 @@ static void put_latency_of_all(struct json *json, const struct call_function_rep
 }
 
 static void put_function(struct json *json, const struct call_function_report *function,
-                         double seconds, const struct call_report *report)
+                         const struct call_report *report)
 {
+    double seconds = (double)(function->counted.to - function->counted.from) / 1e9;
+
     json_open_lines(json, NULL, '{');
     put_clean(json, "function", function->symbol);
+    json_thousandths(json, "counted_from", function->counted.from / 1000000);
+    json_thousandths(json, "counted_to", function->counted.to / 1000000);
     json_number(json, "calls", function->calls);
     json_number(json, "seen", function->seen);
     put_known(json, "half", function->half, 0);
@@ -277,7 +289,7 @@ void calls_print_json(const struct call_report *report, const struct call_facts 
     json_close(&json, ']');
     json_open_lines(&json, "functions", '[');
     for (size_t i = 0; i < report->count; i++)
-        put_function(&json, &report->of[i], facts->seconds, report);
+        put_function(&json, &report->of[i], report);
     json_close(&json, ']');
     if (report->lists_slow)
         put_slow_calls(&json, report);

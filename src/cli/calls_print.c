@@ -14,7 +14,7 @@
 /* ---- table ---- */
 
 struct table {
-    double seconds;
+    double seconds;            /* in which the function of a row was counted */
     size_t top;                /* rows of callers, and of processes */
     bool has_times, has_words; /* of functions and callers */
     bool has_split;            /* they have a line with the parts of their times */
@@ -225,7 +225,22 @@ static int compare_rates(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Append a bar for each cell of one or more pieces: its mean, of the highest rate. */
+/* The mean of the rates that are known; NAN if none is. */
+static double mean_of(const double *rates, size_t count)
+{
+    double sum = 0, known = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(rates[i]))
+            continue;
+        sum += rates[i];
+        known++;
+    }
+    return sum / known;
+}
+
+/* Append a bar for each cell of one or more pieces: its mean, of the highest rate. A cell without a
+ * known rate is blank. */
 static void put_bars(struct buffer *text, const double *rates, size_t count, double most)
 {
     static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -233,16 +248,14 @@ static void put_bars(struct buffer *text, const double *rates, size_t count, dou
     size_t each = (count + MOST_CELLS - 1) / MOST_CELLS;
 
     for (size_t i = 0; i < count; i += each) {
-        size_t until = i + each < count ? i + each : count;
-        double sum = 0;
+        double mean = mean_of(&rates[i], i + each < count ? each : count - i);
 
-        for (size_t j = i; j < until; j++)
-            sum += rates[j];
-        buffer_text(text, bars[(size_t)(sum / (double)(until - i) / most * (BARS - 1) + 0.5)]);
+        buffer_text(text, isnan(mean) ? " " : bars[(size_t)(mean / most * (BARS - 1) + 0.5)]);
     }
 }
 
-/* The rates of the pieces of time, without the last one, which is short. */
+/* The rates of the pieces of time, without the last one, which is short. NAN: the function was not
+ * counted in all of it. */
 static size_t rates_of(const struct call_report *report,
                        const struct call_function_report *function, double *rates)
 {
@@ -250,11 +263,25 @@ static size_t rates_of(const struct call_report *report,
     size_t count = 0;
 
     for (; count + 1 < report->piece_count; count++) {
-        rates[count] =
-            (double)function->over_time[count] * 1e9 / (double)(report->piece_ends[count] - began);
-        began = report->piece_ends[count];
+        uint64_t end = report->piece_ends[count];
+
+        rates[count] = began < function->counted.from || end > function->counted.to
+                           ? NAN
+                           : (double)function->over_time[count] * 1e9 / (double)(end - began);
+        began = end;
     }
     return count;
+}
+
+/* Move the rates that are known to the front, and return their number. */
+static size_t keep_known(double *rates, size_t count)
+{
+    size_t known = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(rates[i]))
+            rates[known++] = rates[i];
+    return known;
 }
 
 /* Print the least, the median and the highest rate, and bars. */
@@ -262,33 +289,85 @@ static void print_over_time(const struct table *table, const struct call_report 
                             const struct call_function_report *function)
 {
     double *rates = xcalloc(report->piece_count + 1, sizeof(*rates));
-    size_t count = rates_of(report, function, rates);
+    size_t count = rates_of(report, function, rates), known;
     struct buffer bars = {0};
     double most = 0;
 
     for (size_t i = 0; i < count; i++)
         most = rates[i] > most ? rates[i] : most;
-    if (count >= PIECES_LEAST && most > 0) {
+    if (most > 0)
         put_bars(&bars, rates, count, most);
-        qsort(rates, count, sizeof(*rates), compare_rates);
+    known = keep_known(rates, count);
+    if (known >= PIECES_LEAST && most > 0) {
+        qsort(rates, known, sizeof(*rates), compare_rates);
         message_print(
             "%*s    %s to %s a second, median %s  %.*s", indent_of(table), "",
             number_text(whole_part(rates[0] + 0.5)).text, number_text(whole_part(most + 0.5)).text,
-            number_text(whole_part(rates[count / 2] + 0.5)).text, (int)bars.size, bars.data);
+            number_text(whole_part(rates[known / 2] + 0.5)).text, (int)bars.size, bars.data);
     }
     buffer_free(&bars);
     free(rates);
 }
 
+/* All numbers of a function are those of the time in which it was counted. */
+static double seconds_of(const struct call_function_report *function)
+{
+    return (double)(function->counted.to - function->counted.from) / 1e9;
+}
+
+static void print_part(const struct table *table, const struct call_function_report *function)
+{
+    if (function->is_part)
+        message_print("%*s    counted for %.1f s only, from %.1f s to %.1f s", indent_of(table), "",
+                      seconds_of(function), (double)function->counted.from / 1e9,
+                      (double)function->counted.to / 1e9);
+}
+
+/* Functions without calls. Those that were counted for a part of the time have rows. */
 static void print_uncalled(const struct table *table, const struct call_report *report,
                            size_t called)
 {
+    const struct call_function_report *last = NULL;
     const struct call_cells none = {0};
+    size_t whole = 0;
 
-    if (report->count - called > 1)
-        print_row(table, none, "%s functions%s", number_text(report->count - called).text, "");
-    else if (called < report->count)
-        print_row(table, none, "%s%s", report->of[called].symbol, "");
+    for (size_t i = called; i < report->count; i++) {
+        const struct call_function_report *function = &report->of[i];
+
+        if (function->is_part) {
+            print_row(table, none, "%s%s", function->symbol, "");
+            print_part(table, function);
+        } else {
+            last = function;
+            whole++;
+        }
+    }
+    if (whole > 1)
+        print_row(table, none, "%s functions%s", number_text(whole).text, "");
+    else if (last)
+        print_row(table, none, "%s%s", last->symbol, "");
+}
+
+static void print_called(const struct table *of_all, const struct call_report *report,
+                         const struct call_function_report *function)
+{
+    struct table of_function = *of_all;
+    const struct table *table = &of_function;
+
+    of_function.seconds = seconds_of(function);
+    print_function(table, function);
+    print_part(table, function);
+    print_over_time(table, report, function);
+    print_rows(table, &function->callers, print_caller, "  called by %s others%s",
+               "  called by callers that were not counted%s%s");
+    print_rows(table, &function->processes, print_process, "  in %s other processes%s",
+               "  in processes that were not counted%s%s");
+    if (function->unmatched)
+        print_row(table, (struct call_cells){function->unmatched, function->unmatched_seen, NULL},
+                  "  not counted: did not match%s%s", "", "");
+    if (report->has_arguments)
+        print_rows(table, &function->arguments, print_arguments, "  with %s other arguments%s",
+                   "  with arguments that were not counted%s%s");
 }
 
 void calls_print_table(const struct call_report *report, const struct call_facts *facts, size_t top)
@@ -300,23 +379,8 @@ void calls_print_table(const struct call_report *report, const struct call_facts
     while (called < report->count && (report->of[called].calls || report->of[called].unmatched))
         called++;
     print_titles(&table);
-    for (size_t i = 0; i < called; i++) {
-        const struct call_function_report *function = &report->of[i];
-
-        print_function(&table, function);
-        print_over_time(&table, report, function);
-        print_rows(&table, &function->callers, print_caller, "  called by %s others%s",
-                   "  called by callers that were not counted%s%s");
-        print_rows(&table, &function->processes, print_process, "  in %s other processes%s",
-                   "  in processes that were not counted%s%s");
-        if (function->unmatched)
-            print_row(&table,
-                      (struct call_cells){function->unmatched, function->unmatched_seen, NULL},
-                      "  not counted: did not match%s%s", "", "");
-        if (report->has_arguments)
-            print_rows(&table, &function->arguments, print_arguments, "  with %s other arguments%s",
-                       "  with arguments that were not counted%s%s");
-    }
+    for (size_t i = 0; i < called; i++)
+        print_called(&table, report, &report->of[i]);
     print_uncalled(&table, report, called);
 }
 

@@ -226,3 +226,16 @@ const struct command *command_find(const char *name)
             return *command;
     return NULL;
 }
+
+char *command_line_join(const char *command, int argc, char **argv)
+{
+    struct buffer line = {0};
+
+    buffer_text(&line, "beamflame");
+    if (command)
+        buffer_format(&line, " %s", command);
+    for (int i = 0; i < argc; i++)
+        buffer_format(&line, " %s", argv[i]);
+    buffer_byte(&line, '\0');
+    return line.data;
+}

@@ -103,6 +103,10 @@ const struct command *command_find(const char *name);
 bool command_line_parse(const struct command *command, int argc, char **argv, void *options,
                         int *ret_code);
 
+/* Return a command with its arguments as one line, to be freed. `command` NULL: none was given.
+ * Parsing changes arguments: call it before. */
+char *command_line_join(const char *command, int argc, char **argv);
+
 /* ---- completion.c ---- */
 
 /* Append the names of all commands, with blanks between. */

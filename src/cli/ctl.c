@@ -251,6 +251,7 @@ const struct command ctl_command = {
                 "beamflame ctl -p PID status\n"
                 "beamflame ctl -p PID status --json\n"
                 "beamflame ctl mark 'deploy of 1.7'\n"
+                "beamflame ctl add my_server:handle_call/3\n"
                 "beamflame ctl stop\n",
     .notes = notes,
     .words = words,

@@ -208,19 +208,6 @@ static const char *take_recording_path(struct output_options *output)
     return NULL;
 }
 
-static char *join_arguments(int argc, char **argv)
-{
-    char *line = xstrdup("beamflame");
-
-    for (int i = 0; i < argc; i++) {
-        char *longer = xasprintf("%s %s", line, argv[i]);
-
-        free(line);
-        line = longer;
-    }
-    return line;
-}
-
 static void say_start(const struct record_options *options, size_t targets)
 {
     struct buffer text = {0};
@@ -442,7 +429,7 @@ static int run(int argc, char **argv)
     struct targets targets;
     struct error error;
     uint64_t started = clock_ns(CLOCK_MONOTONIC);
-    char *command_line = join_arguments(argc, argv); /* the parser changes arguments */
+    char *command_line = command_line_join(NULL, argc, argv);
     int result;
 
     record_options_init(&options);

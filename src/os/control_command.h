@@ -9,6 +9,8 @@ enum control_command {
     CONTROL_RESUME,
     CONTROL_MARK,
     CONTROL_SNAPSHOT,
+    CONTROL_ADD,
+    CONTROL_REMOVE,
     CONTROL_STOP,
     CONTROL_COMMANDS, /* their number; no command */
 };

@@ -18,8 +18,9 @@
 #define CONTROL_SOCKET_FOLDER "/run/beamflame"
 
 enum {
-    CONTROL_SOCKET_REQUEST = 512, /* bytes that a request may have */
-    CONTROL_SOCKET_ANSWER = 8192, /* bytes that an answer may have; the rest is cut off */
+    CONTROL_SOCKET_REQUEST = 512,  /* bytes that a request may have */
+    CONTROL_SOCKET_ANSWER = 8192,  /* bytes that an answer may have; the rest is cut off */
+    CONTROL_SOCKET_COMMAND = 2048, /* of a command line in JSON, where a byte can take two */
 };
 
 /* ---- the recorder ---- */

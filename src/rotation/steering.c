@@ -167,10 +167,16 @@ static void end_recording(struct steering_request *request)
     buffer_text(&request->answer, "the recording ends");
 }
 
+static void refuse_function(struct steering_request *request)
+{
+    refuse(request, "this recording takes samples: only 'beamflame calls' counts functions");
+}
+
 static void (*const steering_commands[CONTROL_COMMANDS])(struct steering_request *request) = {
     [CONTROL_STATUS] = put_status,       [CONTROL_PAUSE] = pause_recording,
     [CONTROL_RESUME] = resume_recording, [CONTROL_MARK] = mark,
-    [CONTROL_SNAPSHOT] = write_snapshot, [CONTROL_STOP] = end_recording,
+    [CONTROL_SNAPSHOT] = write_snapshot, [CONTROL_ADD] = refuse_function,
+    [CONTROL_REMOVE] = refuse_function,  [CONTROL_STOP] = end_recording,
 };
 
 static void answer(struct steering_request *request, const char *text)

@@ -3,13 +3,11 @@
 
 #include <stdlib.h>
 
+#include "os/control_socket.h"
 #include "output/json/json.h"
 #include "util/utf8.h"
 
-enum {
-    TARGETS_SHOWN = 50,
-    COMMAND_BYTES = 2048, /* of the command line in JSON, where a byte can take two */
-};
+enum { TARGETS_SHOWN = 50 };
 
 static size_t count_running(const struct targets *targets)
 {
@@ -85,7 +83,7 @@ static void put_status(struct json *json, const struct steering_status *status)
                                         [RECORDER_FIRED] = "fired",
                                         [RECORDER_RECORDS] = "recording",
                                         [RECORDER_PAUSED] = "paused"};
-    char *clean = utf8_clean_string(status->command_line), command[COMMAND_BYTES];
+    char *clean = utf8_clean_string(status->command_line), command[CONTROL_SOCKET_COMMAND];
 
     utf8_copy(command, sizeof(command), clean);
     free(clean);

@@ -15,11 +15,11 @@ from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 @contextmanager
 def counting(node, *arguments):
-    """Count while the block runs; yield a dictionary that has the counts afterwards, and what was
-    said."""
+    """Count while the block runs; yield a dictionary that has the recorder's pid, and afterwards the
+    counts and what was said."""
     process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--json", *arguments,
                               stdin=subprocess.DEVNULL)
-    counted = {}
+    counted = {"recorder": process.pid}
     try:
         said = process.stderr.readline()
         if "counting" not in said:
@@ -29,9 +29,9 @@ def counting(node, *arguments):
         out, said = process.communicate(timeout=120)
         if process.returncode != beamflame.DONE:
             raise AssertionError(f"exit code {process.returncode}: {said}")
-        counted.update(json.loads(out))
-        validator(schema("calls")).validate(counted)
-        counted["said"] = said
+        result = json.loads(out)
+        validator(schema("calls")).validate(result)
+        counted.update(result, said=said)
     finally:
         process.kill()
         process.communicate()

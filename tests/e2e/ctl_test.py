@@ -394,10 +394,12 @@ class Steered(Segments, unittest.TestCase):
         self.assertGreater(self.samples(self.out / "x.bfr"), 10)
 
     def test_wrong_words_are_explained(self):
-        for words, message in (((), "write list, status, pause, resume, mark LABEL, snapshot or stop"),
+        for words, message in (((), "write list, status, pause, resume, mark LABEL, snapshot, add "
+                                    "FUNCTION, remove FUNCTION or stop"),
                                (("pause", "now"), "'now' is too much"),
                                (("mark", "a", "b"), "'b' is too much"),
                                (("mark",), "mark needs a LABEL"),
+                               (("remove",), "remove needs a FUNCTION"),
                                (("finish",), "'finish' is no command for a recording")):
             with self.subTest(words):
                 done = beamflame.run("ctl", *words)

@@ -30,8 +30,7 @@ static void test_each_command_is_found_by_its_name(void **state)
 /* A part of a name, a longer one, or none is no command. */
 static void test_other_words_are_no_commands(void **state)
 {
-    static const char *const words[] = {"",      " ",       " mark", "mar",
-                                        "marks", "mark\tx", "MARK",  "list"};
+    static const char *const words[] = {"", " ", " add", "ad", "adds", "add\tx", "ADD", "list"};
     const char *argument;
 
     (void)state;
@@ -47,7 +46,7 @@ static void test_each_command_has_a_summary(void **state)
         assert_non_null(control_command_texts[i].name);
         assert_true(strlen(control_command_texts[i].summary) > 5);
     }
-    assert_string_equal(control_command_texts[CONTROL_MARK].argument, "LABEL");
+    assert_string_equal(control_command_texts[CONTROL_ADD].argument, "FUNCTION");
     assert_null(control_command_texts[CONTROL_STOP].argument);
 }
 
