@@ -146,7 +146,7 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(self.said.count(JOINED), MANY - FIRST)
 
     def test_vms_that_a_recording_has_no_room_for_are_named_by_their_number(self):
-        """Once, and the recording goes on. The room is known when the recording begins."""
+        """Once, and the recording continues. The room is known when the recording begins."""
         self.run_vm(arguments(work=IDLE))
         time.sleep(2)
         recorder = self.start_verbose("-a", "-o", self.out / "all.bfr")
