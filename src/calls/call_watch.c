@@ -269,6 +269,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
         if (!watch->arguments)
             return -1;
     }
+    watch->unnamed = options->unnamed;
     watch->words = options->words;
     watch->splits = options->splits;
     watch->matches = options->pattern_count > 0;
@@ -314,9 +315,16 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
 
 /* ---- names ---- */
 
+static void see_callers(const struct call_watch *watch)
+{
+    if (!watch->unnamed)
+        call_names_see_callers(watch->names, watch->counter);
+}
+
 static void see_who_and_what(const struct call_watch *watch)
 {
-    call_names_see_processes(watch->names, watch->counter);
+    if (!watch->unnamed)
+        call_names_see_processes(watch->names, watch->counter);
     if (watch->arguments)
         call_arguments_see(watch->arguments);
 }
@@ -328,7 +336,7 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
 {
     double seconds;
 
-    call_names_see_callers(watch->names, watch->counter);
+    see_callers(watch);
     if (watch->slow)
         slow_calls_read(watch->slow);
     if (code_refresh(watch->code, error))
@@ -399,7 +407,7 @@ static double longest_followed(const struct call_watch *watch)
     return turn > 0 && (window == 0 || turn < window) ? turn : window;
 }
 
-static void finish(struct call_watch *watch)
+void call_watch_end(struct call_watch *watch, struct call_facts *ret_facts)
 {
     struct call_facts *facts = &watch->facts;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu = watch->cpu_began;
@@ -411,7 +419,7 @@ static void finish(struct call_watch *watch)
     if (watch->slow)
         slow_calls_read(watch->slow);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
-    call_names_see_callers(watch->names, watch->counter);
+    see_callers(watch);
     see_who_and_what(watch);
     facts->seconds = (double)(now - watch->began) / SECOND_NS;
     facts->hit_ns = call_counter_hit_ns(watch->counter);
@@ -428,14 +436,7 @@ static void finish(struct call_watch *watch)
     facts->covered = call_windows_covered(watch->windows);
     facts->followed_ns = longest_followed(watch);
     facts->missing_threads = call_counter_missing_threads(watch->counter);
-}
-
-static void sleep_until(uint64_t until)
-{
-    struct timespec time = {.tv_sec = (time_t)(until / SECOND_NS),
-                            .tv_nsec = (long)(until % SECOND_NS)};
-
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL); /* a signal ends it */
+    *ret_facts = *facts;
 }
 
 /* `*until` is set to the time of the next look if that is earlier. */
@@ -455,31 +456,24 @@ static int look_for_callers(struct call_watch *watch, uint64_t *until)
     return 0;
 }
 
-void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts)
+bool call_watch_step(struct call_watch *watch, uint64_t *until)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC), next_look = now, until;
-    uint64_t end = seconds > 0 ? watch->began + (uint64_t)(seconds * SECOND_NS) : UINT64_MAX;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    while (!stop_requested && now < end) {
-        if (now >= next_look) {
-            if (!follow(watch, now))
-                break;
-            next_look = now + STEP_NS;
-        }
-        if (call_windows_step(watch->windows, clock_ns(CLOCK_MONOTONIC), &until,
-                              &watch->facts.error)) {
-            watch->facts.end = CALL_END_ERROR;
-            break;
-        }
-        if (look_for_callers(watch, &until))
-            break;
-        if (until > next_look)
-            until = next_look;
-        sleep_until(until < end ? until : end);
-        now = clock_ns(CLOCK_MONOTONIC);
+    if (now >= watch->look_due) {
+        if (!follow(watch, now))
+            return false;
+        watch->look_due = now + STEP_NS;
     }
-    finish(watch);
-    *facts = watch->facts;
+    if (call_windows_step(watch->windows, clock_ns(CLOCK_MONOTONIC), until, &watch->facts.error)) {
+        watch->facts.end = CALL_END_ERROR;
+        return false;
+    }
+    if (look_for_callers(watch, until))
+        return false;
+    if (*until > watch->look_due)
+        *until = watch->look_due;
+    return true;
 }
 
 void call_watch_report(const struct call_watch *watch, struct call_report *report)
@@ -489,4 +483,14 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
                                             watch->splits, watch->slow, watch->arguments,
                                             watch->matches, watch->rates},
                      report);
+}
+
+const struct call_counter *call_watch_counter(const struct call_watch *watch)
+{
+    return watch->counter;
+}
+
+const struct call_windows *call_watch_windows(const struct call_watch *watch)
+{
+    return watch->windows;
 }

@@ -2,7 +2,7 @@
 /*
  * Counts calls of functions in a VM for some time.
  *
- *   new ──> [ await ] ──> find ──> start ──> run ──> { report } ──> free
+ *   new ──> [ await ] ──> find ──> start ──> step... ──> end ──> { report } ──> free
  */
 #pragma once
 
@@ -43,6 +43,7 @@ struct call_watch_options {
     uint64_t slow_ns;         /* with `times`: list calls that take as long; 0: none */
     uint32_t argument_levels; /* count calls by arguments, nested as deep; 0: not */
     bool shapes_only;         /* count them by the shapes of arguments */
+    bool unnamed;             /* callers and processes get no names */
     const struct match_pattern *const *patterns; /* count only calls that match, one a function */
     size_t pattern_count;
     struct call_steering *steering; /* takes requests while calls are counted; NULL: none */
@@ -82,11 +83,19 @@ struct call_facts {
     uint32_t missing_threads; /* schedulers that were not found */
 };
 
-/* Count for `seconds`, 0: until a signal. */
-void call_watch_run(struct call_watch *watch, double seconds, struct call_facts *facts);
+/* Do what is due. `*until` is set to the time of the next step at the latest, ns, CLOCK_MONOTONIC.
+ * False if counting ends: call end(). */
+bool call_watch_step(struct call_watch *watch, uint64_t *until);
 
-/* After run(). Borrows from `watch`. */
+/* Stop counting. */
+void call_watch_end(struct call_watch *watch, struct call_facts *ret_facts);
+
+/* After end(). Borrows from `watch`. */
 void call_watch_report(const struct call_watch *watch, struct call_report *report);
+
+/* What has counted since start(). Borrowed. */
+const struct call_counter *call_watch_counter(const struct call_watch *watch);
+const struct call_windows *call_watch_windows(const struct call_watch *watch);
 
 /* ---- call_change.c ---- */
 

@@ -21,6 +21,7 @@ struct call_watch {
     struct call_rates *rates;
     struct call_followed *followed;   /* NULL: times are not measured */
     bool words, splits, matches;      /* words are measured, times split; functions have patterns */
+    bool unnamed;                     /* callers and processes get no names */
     struct slow_calls *slow;          /* NULL: slow calls are not listed */
     struct call_arguments *arguments; /* NULL: they are not copied */
     uint32_t group_size;              /* functions at once */
@@ -35,6 +36,7 @@ struct call_watch {
     uint64_t epoch;       /* of the code map when entries were found */
     uint64_t began;
     uint64_t looked;                /* at the VM's code, the last time */
+    uint64_t look_due;              /* the next time of that */
     uint64_t named;                 /* processes, the last time */
     uint64_t cpu_began;             /* CPU time of the VM at the start, ns */
     struct call_steering *steering; /* NULL: nobody steers */

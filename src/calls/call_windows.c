@@ -403,6 +403,11 @@ uint64_t call_windows_count(const struct call_windows *windows)
     return windows->count;
 }
 
+double call_windows_covered_ns(const struct call_windows *windows)
+{
+    return windows->covered_ns;
+}
+
 double call_windows_longest(const struct call_windows *windows)
 {
     return windows->is_scaled ? windows->longest_ns : 0;

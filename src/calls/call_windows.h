@@ -70,7 +70,7 @@ struct call_estimate {
     double half; /* of the 95 % interval; 0: counted exactly, NAN: unknown */
 };
 
-/* True if some calls were not counted. */
+/* True if some calls were not counted. Also before end(). */
 bool call_windows_scale(const struct call_windows *windows);
 /* Of the time in which the function was counted. */
 struct call_estimate call_windows_estimate(const struct call_windows *windows, uint32_t function);
@@ -84,6 +84,9 @@ struct call_span call_windows_span(const struct call_windows *windows, uint32_t 
 /* The number of windows, and the share of time that they cover. */
 uint64_t call_windows_count(const struct call_windows *windows);
 double call_windows_covered(const struct call_windows *windows);
+
+/* The time that the windows so far cover, ns. Also before end(). */
+double call_windows_covered_ns(const struct call_windows *windows);
 
 /* The length of the longest window, ns; 0: all calls were counted. */
 double call_windows_longest(const struct call_windows *windows);

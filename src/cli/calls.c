@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/call_run.h"
 #include "calls/call_steering.h"
-#include "calls/call_watch.h"
 #include "cli/calls_print.h"
 #include "cli/command_line.h"
 #include "cli/message.h"
@@ -333,7 +333,7 @@ static int count_found(const struct calls_options *options, struct call_watch *w
         say_start(options, call_watch_functions(watch), pid);
         if (!steering)
             message_say("'beamflame ctl' can't steer this recording: %s", unsteered.text);
-        call_watch_run(watch, options->duration, &facts);
+        call_run(watch, options->duration, &facts);
         call_steering_free(steering);
         steering = NULL; /* nobody answers while it prints */
         result = print(watch, &facts, options, error);
