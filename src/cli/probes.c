@@ -20,6 +20,7 @@
 #include "session/options.h"
 #include "session/targets.h"
 #include "util/alloc.h"
+#include "util/span.h"
 
 struct probes_options {
     struct target_options target; /* the VM */
@@ -48,6 +49,9 @@ static int add_event(void *target, char *name, struct error *error)
         return error_set(error, ERROR_USAGE,
                          "event '%s' has no probes; the events with probes are: %s", name,
                          event_kind_names());
+    if (begins_with(name, EVENT_CALL))
+        return error_set(error, ERROR_USAGE,
+                         "event '%s' has no probes, but breakpoints: see 'beamflame calls'", name);
     return event_kinds_parse_request(name, session_options_event_names(),
                                      &options->events[options->event_count++], error);
 }

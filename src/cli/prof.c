@@ -125,7 +125,7 @@ static const struct command_option table_list[] = {
     {"type", 0, "TYPE",
      "What functions are compared by: time (the default) is their own CPU time, of event cpu; "
      "memory is the words that they allocate, of event alloc; count is their calls, of events that "
-     "count calls or hits (bif, nif, probe, usdt).",
+     "count calls or hits (call, bif, nif, probe, usdt).",
      set_type, types},
     {"per", 0, "WHAT", "Make one table (total, the default), or a table for each process.", set_per,
      pers},

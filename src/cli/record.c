@@ -399,10 +399,11 @@ static int check_outputs(const struct record_options *options, struct error *err
         return -1;
     for (int i = 0; i < options->session.event_count; i++)
         peers |= event_has_peers(options->session.events[i].name);
-    return render_check(&options->output,
-                        (uint32_t)options->session.event_count + options->session.cpu +
-                            options->session.wall,
-                        peers, error);
+    return render_check(
+        &options->output,
+        (uint32_t)(options->session.event_count + options->session.cpu + options->session.wall) +
+            (uint32_t)options->session.function_count,
+        peers, error);
 }
 
 /* A command must be able to become root again, as by sudo, so it is started before that ends. */

@@ -423,7 +423,11 @@ int record_options_check(void *target, struct error *error)
         return error_set(error, ERROR_USAGE, "--user is for a command (-- COMMAND)");
     if (session->top.count && !session->wall)
         return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
-    session->cpu |= !session->event_count && !session->wall;
+    if (session->function_count && (targets->all || targets->pid_count > 1))
+        return error_set(error, ERROR_USAGE,
+                         "event " EVENT_CALL "%s counts calls in one VM: give one -p",
+                         session->functions[0]);
+    session->cpu |= !session->event_count && !session->wall && !session->function_count;
     if (check_segments(options, error) || check_triggers(options, error) ||
         shared_options_check_selection(&options->output.settings.selection, error))
         return -1;

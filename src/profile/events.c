@@ -60,6 +60,7 @@ static const struct event_values kinds[] = {
          [MSG_RECEIVED] = {"received", UNIT_COUNT},
          [MSG_SIGNALS] = {"signals", UNIT_COUNT},
      }},
+    {EVENT_CALL, {[PLACE_COUNT] = {"count", UNIT_COUNT}}},
     {"bif:", CALL_VALUES},
     {"nif:", CALL_VALUES},
     {"probe:", CALL_VALUES, "probe:SYMBOL"},

@@ -8,6 +8,7 @@
  *      alloc                               words allocated on the heap
  *      sched                               time off a scheduler, until a process is scheduled again
  *      msg                                 messages and other signals, sent and received
+ *      call:NAME                           calls of one Erlang function
  *      bif:NAME nif:NAME probe:NAME usdt:NAME   calls of one function, hits of one probe
  */
 #pragma once
@@ -26,7 +27,7 @@ enum sched_value { SCHED_WAIT, SCHED_DELAY, SCHED_COUNT, SCHED_LONG };
  * RECEIVED: messages received. SIGNALS: other signals sent. */
 enum msg_value { MSG_COUNT, MSG_WORDS, MSG_DELAY, MSG_RECEIVED, MSG_SIGNALS };
 enum call_value { CALL_TIME, CALL_COUNT };
-enum place_value { PLACE_COUNT }; /* of probes that have hits, but no calls */
+enum place_value { PLACE_COUNT }; /* of functions and probes that have hits, but no times */
 
 /* Its samples are taken at the frequency in the recording's header. */
 #define EVENT_CPU "cpu"
@@ -36,6 +37,9 @@ enum place_value { PLACE_COUNT }; /* of probes that have hits, but no calls */
 #define EVENT_ALLOC "alloc"
 #define EVENT_MSG   "msg"
 #define EVENT_GC    "gc"
+
+/* The function follows: "call:lists:map/2". */
+#define EVENT_CALL "call:"
 
 /* True if the clock of CPU samples with this name is a timer: it counts ns. perf adds modifiers to
  * names ("cpu-clock:u"). */

@@ -121,7 +121,7 @@ static int find_probes(const struct events *events, struct target *target, struc
         .count = events->options->event_count,
         .wanted = target->plan.events,
         .target = target->number,
-        .budget = events->options->budget,
+        .budget = session_options_probe_budget(events->options),
         .host = events->host,
         .alarms = events->alarms,
         .long_us = events->options->long_us,

@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beam/function_name.h"
 #include "beam/process_sweep.h"
 #include "profile/events.h"
+#include "util/span.h"
 
 /* ---- events ---- */
 
@@ -16,8 +18,25 @@ const char *session_options_event_names(void)
     static char names[256];
 
     if (!names[0])
-        snprintf(names, sizeof(names), "cpu, wall, %s", event_kind_names());
+        snprintf(names, sizeof(names), "cpu, wall, %s, " EVENT_CALL "MODULE:FUNCTION/ARITY",
+                 event_kind_names());
     return names;
+}
+
+static int add_function(struct session_options *session, const char *text, struct error *error)
+{
+    struct function_name name;
+
+    if (function_name_parse(text, &name, error))
+        return -1;
+    for (size_t i = 0; i < session->function_count; i++)
+        if (!strcmp(session->functions[i], text))
+            return 0;
+    if (session->function_count == WIRE_CALL_FUNCTIONS)
+        return error_set(error, ERROR_USAGE, "at most %d functions can be counted at once",
+                         WIRE_CALL_FUNCTIONS);
+    session->functions[session->function_count++] = text;
+    return 0;
 }
 
 static int add_event(struct session_options *session, const char *name, struct error *error)
@@ -32,6 +51,8 @@ static int add_event(struct session_options *session, const char *name, struct e
         session->wall = true;
         return 0;
     }
+    if (begins_with(name, EVENT_CALL))
+        return add_function(session, name + strlen(EVENT_CALL), error);
     if (event_kinds_parse_request(name, session_options_event_names(), &request, error))
         return -1;
     for (int i = 0; i < session->event_count; i++)
@@ -51,10 +72,28 @@ int session_options_add_events(struct session_options *session, char *list, stru
     for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (add_event(session, name, error))
             return -1;
-    if (!session->cpu && !session->wall && !session->event_count)
+    if (!session->cpu && !session->wall && !session->event_count && !session->function_count)
         return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s",
                          session_options_event_names());
     return 0;
+}
+
+/* The part of the budget for so many events. A budget of everything is no limit. */
+static double share_of(const struct session_options *session, int events)
+{
+    int all = session->event_count + (session->function_count > 0);
+
+    return session->budget < 1 && events < all ? session->budget * events / all : session->budget;
+}
+
+double session_options_probe_budget(const struct session_options *session)
+{
+    return share_of(session, session->event_count);
+}
+
+double session_options_call_budget(const struct session_options *session)
+{
+    return share_of(session, 1);
 }
 
 struct target_plan session_options_plan(const struct session_options *session)

@@ -14,6 +14,7 @@
 #include "session/target_rules.h"
 #include "session/trigger.h"
 #include "util/error.h"
+#include "wire_calls.h"
 
 /* The option N[:METRIC[:SECONDS]]: the N processes with the largest metric, or with its largest
  * growth. */
@@ -59,6 +60,9 @@ struct session_options {
     bool cpu;                                /* sample CPU time */
     struct event_request events[EVENTS_MAX]; /* other events to record */
     int event_count;
+    /* Functions whose calls are counted, of events "call:lists:map/2". Borrowed. */
+    const char *functions[WIRE_CALL_FUNCTIONS];
+    size_t function_count;
     bool wall;               /* record the wall event */
     uint32_t wall_frequency; /* sweeps per second */
     struct top_option top;   /* the processes to sweep over */
@@ -79,6 +83,11 @@ struct session_options {
 /* Add the events of a list such as "cpu,gc", which is modified and must stay valid. ERROR_USAGE if
  * there is no such event. */
 int session_options_add_events(struct session_options *session, char *list, struct error *error);
+
+/* The shares of the target's CPU time for the probes of events, and for the breakpoints of
+ * functions: all functions together have the share of one event. */
+double session_options_probe_budget(const struct session_options *session);
+double session_options_call_budget(const struct session_options *session);
 
 /* The plan for a VM of which all is recorded that the session records. */
 struct target_plan session_options_plan(const struct session_options *session);

@@ -20,6 +20,7 @@ void session_free(struct session *session)
 {
     if (!session)
         return;
+    call_events_free(session->calls);
     for (size_t i = 0; i < session->targets->count; i++)
         target_leave_session(session->targets->of[i]);
     arrivals_free(session->arrivals);
@@ -39,6 +40,15 @@ void session_free(struct session *session)
 
 /* ---- segments ---- */
 
+/* Calls are counted in one target. Forget them with it. */
+static void forget_calls(struct session *session)
+{
+    if (!session->calls || !session->targets->of[0]->ended)
+        return;
+    call_events_free(session->calls);
+    session->calls = NULL;
+}
+
 /* Begin the next segment, and let everything refer to it instead of the old one. */
 static void follow_segment(struct session *session)
 {
@@ -48,6 +58,7 @@ static void follow_segment(struct session *session)
         session_look_at_targets(session);
         session_look_at_threads(session);
     }
+    forget_calls(session);
     membership_forget(session);
     session->samples += before->totals.samples;
     for (int i = 0; i < LOSS_COUNT; i++)
@@ -58,6 +69,7 @@ static void follow_segment(struct session *session)
     for (size_t i = 0; i < session->targets->count; i++)
         symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
     event_samples_begin(session->events, session->segment->profile);
+    call_events_begin_segment(session->calls, session->segment);
     walls_begin(session->targets, before, session->segment);
     if (session->cpu_time)
         cpu_time_begin(session->cpu_time);
@@ -205,6 +217,7 @@ static int put_summaries(struct session *session, struct error *error)
     struct segment *segment = session->segment;
 
     if (event_samples_put_summaries(session->events, segment, error) ||
+        call_events_put_summaries(session->calls, segment, error) ||
         walls_put_summary(session->targets, segment, error) ||
         recording_put_lives(segment->writer, segment->profile, &segment->lives, error) ||
         recording_put_marks(segment->writer, segment->profile, &segment->marks, error) ||
@@ -295,6 +308,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
 {
     timeout_ms =
         membership_limit_timeout(session, walls_limit_timeout(session->targets, timeout_ms));
+    timeout_ms = call_events_limit_timeout(session->calls, timeout_ms);
     if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
@@ -303,6 +317,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     if (check_clock(session, error) ||
         event_samples_release(session->events, session->segment, error) ||
         walls_step(session->targets, session->segment, error) ||
+        call_events_step(session->calls, session->segment, error) ||
         settle_cpu_time(session, false, error))
         return -1;
     note_held(session);
@@ -393,7 +408,8 @@ static int take_rest(struct session *session, struct error *error)
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         event_samples_release(session->events, session->segment, error) ||
-        walls_end(session->targets, session->stopped || session->paused, session->segment, error))
+        walls_end(session->targets, session->stopped || session->paused, session->segment, error) ||
+        call_events_end_segment(session->calls, session->segment, error))
         return -1;
     return put_summaries(session, error);
 }
@@ -418,6 +434,7 @@ void session_stop(struct session *session)
 {
     session->stopped = true;
     membership_note_ends(session);
+    call_events_stop(session->calls);
     if (session->sampler) {
         sampler_stop(session->sampler);
         for (size_t i = 0; i < session->targets->count; i++)

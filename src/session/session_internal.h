@@ -14,6 +14,7 @@
 #include "profile/event_spans.h"
 #include "profile/profile.h"
 #include "recording/recording.h"
+#include "session/call_events.h"
 #include "session/cpu_time.h"
 #include "session/options.h"
 #include "session/segment.h"
@@ -130,7 +131,8 @@ struct session {
     struct sampler *sampler;   /* NULL: CPU samples are not needed */
     struct cpu_time *cpu_time; /* NULL: CPU samples are not recorded */
     struct events *events;
-    struct buffer fired; /* text of the trigger that fired last */
+    struct call_events *calls; /* NULL: none are counted */
+    struct buffer fired;       /* text of the trigger that fired last */
     struct segment *segment;
     uint64_t samples;            /* of the segments before */
     uint64_t losses[LOSS_COUNT]; /* the same */

@@ -16,6 +16,7 @@ void session_pause(struct session *session)
         if (target->probes && !target->ended)
             event_probes_pause(target->probes);
     }
+    call_events_stop(session->calls);
     session_look_at_targets(session);
     session_look_at_threads(session);
     session->paused = true;
@@ -35,5 +36,6 @@ void session_resume(struct session *session)
     }
     if (session->sampler && !session->guarded)
         sampler_want(session->sampler);
+    call_events_resume(session->calls);
     session->paused = false;
 }

@@ -53,21 +53,33 @@ static int start_sampling(struct session *session, struct error *error)
     return 0;
 }
 
+/* Find the functions whose calls are counted. There is one target then. */
+static int find_calls(struct session *session, struct error *error)
+{
+    if (!session->options->function_count)
+        return 0;
+    session->calls =
+        call_events_new(session->options, session->targets->of[0], session->segment, error);
+    return session->calls ? 0 : -1;
+}
+
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
     session->events =
         event_samples_new(session->options, session->targets, session->segment->profile);
-    if (membership_open(session, error) || load_programs(session, error) ||
-        membership_begin(session, error) || start_sampling(session, error) ||
-        event_samples_start(session->events, error) || membership_watch(session, error))
+    if (membership_open(session, error) || find_calls(session, error) ||
+        load_programs(session, error) || membership_begin(session, error) ||
+        start_sampling(session, error) || event_samples_start(session->events, error) ||
+        membership_watch(session, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
         target_look(session->targets->of[i], false, session->segment, session->options->warn);
     session->first_ns = clock_ns(CLOCK_MONOTONIC);
     session->segment->totals.attach_ns = session->first_ns - started_ns;
     membership_prepare(session);
-    return 0;
+    /* The last thing: until the first step, nothing limits what hits cost. */
+    return session->calls ? call_events_start(session->calls, error) : 0;
 }
 
 static void remove_target(struct targets *targets, size_t index)

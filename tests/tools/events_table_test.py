@@ -33,7 +33,7 @@ def documented():
         names, _, values = line.strip("|").split("|")
         values = list(dict.fromkeys(re.findall(r"`([\w-]+)`", values)))
         for name in re.findall(r"`(\S+)`", names):
-            found[re.sub(r"^(bif|nif|usdt):.+", r"\1:", name)] = values
+            found[re.sub(r"^(bif|nif|usdt|call):.+", r"\1:", name)] = values
     return found
 
 
@@ -49,7 +49,7 @@ class EventsTable(unittest.TestCase):
     def test_table_has_the_events_that_can_be_recorded(self):
         """An event that does not exist is refused with a list of those that do."""
         listed = program("-e", "none").stderr.partition("the events are: ")[2].splitlines()[0]
-        names = {re.sub(r"^(bif|nif|usdt):.+", r"\1:", name) for name in listed.split(", ")}
+        names = {re.sub(r"^(bif|nif|usdt|call):.+", r"\1:", name) for name in listed.split(", ")}
         # `probe:SYMBOL[+OFFSET]` is two rows: a call has a time, a place has none.
         places = {"probe:SYMBOL", "probe:SYMBOL+OFFSET"}
         self.assertEqual(names - {"probe:SYMBOL[+OFFSET]"} | places, set(documented()) | SAMPLED)

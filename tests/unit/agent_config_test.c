@@ -313,6 +313,22 @@ static void test_unknown_events_are_refused_with_those_that_exist(void **state)
     assert_memory_equal(error.text, expected, strlen(expected));
 }
 
+/* They need breakpoints, of which a CPU has four: not all VMs of a host can share them. */
+static void test_calls_of_functions_are_no_events_of_the_agent(void **state)
+{
+    static const char config_text[] = "record: {events: 'call:lists:map/2'}";
+    struct agent_config config;
+    struct error error = {0};
+
+    (void)state;
+    write_config(config_text, strlen(config_text));
+    assert_int_equal(agent_config_load(CONFIG_NAME, &config, &error), -1);
+    assert_string_equal(error.text,
+                        CONFIG_NAME ":1:18: record.events can't have 'call:lists:map/2': calls of "
+                                    "Erlang functions are counted by 'beamflame record -e "
+                                    "call:lists:map/2'");
+}
+
 #define URL "1:14: push.url "
 
 static void test_bad_urls_are_refused_without_their_passwords(void **state)
@@ -421,6 +437,7 @@ int main(void)
         IN_FOLDER(test_bad_numbers_are_refused),
         IN_FOLDER(test_bad_texts_are_refused),
         IN_FOLDER(test_unknown_events_are_refused_with_those_that_exist),
+        IN_FOLDER(test_calls_of_functions_are_no_events_of_the_agent),
         IN_FOLDER(test_bad_urls_are_refused_without_their_passwords),
         IN_FOLDER(test_services_that_contradict_are_refused),
         IN_FOLDER(test_yaml_that_has_no_place_here_is_refused),

@@ -35,6 +35,7 @@ static void test_value_indices_match_their_names(void **state)
         {"msg", MSG_SIGNALS, "signals", UNIT_COUNT},
         {"bif:term_to_binary", CALL_TIME, "time", UNIT_NS},
         {"nif:crypto:hash/2", CALL_COUNT, "count", UNIT_COUNT},
+        {"call:lists:map/2", PLACE_COUNT, "count", UNIT_COUNT},
         {"probe:erts_alloc+0x10", PLACE_COUNT, "count", UNIT_COUNT},
         {"usdt:process-spawn", PLACE_COUNT, "count", UNIT_COUNT},
     };
@@ -56,7 +57,8 @@ static void test_value_indices_match_their_names(void **state)
 
 static void test_each_event_has_one_entry_and_a_bad_name_has_none(void **state)
 {
-    static const char *const bad[] = {"", "cp", "cpus", "gc:", "bif", "bif:", "nif:", "all"};
+    static const char *const bad[] = {"",     "cp",   "cpus",  "gc:", "bif",
+                                      "bif:", "nif:", "call:", "all"};
     struct profile *profile = profile_new();
 
     (void)state;

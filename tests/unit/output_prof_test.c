@@ -95,6 +95,27 @@ static void add_calls(struct load *load)
                      0);
 }
 
+/* 30 calls of shop:'get, all'/1: 20 in cart, 10 in bag, in samples of several calls. */
+static void add_erlang_calls(struct load *load)
+{
+    struct profile *p = load->small.profile;
+    event_id event = event_define(p, "call:shop:'get, all'/1");
+    stack_id get = profile_stack(p, 0, small_frame(p, "shop:'get, all'/1", "", FRAME_ERLANG, 0));
+    struct error error;
+
+    append(load, event, load->cart, get, 15, 0, SAMPLE_EXACT);
+    append(load, event, load->bag, get, 10, 0, SAMPLE_EXACT);
+    append(load, event, load->cart, get, 5, 0, SAMPLE_EXACT);
+    assert_int_equal(recording_put_summary(load->writer, p,
+                                           &(struct event_summary){.event = event,
+                                                                   .hits = 30,
+                                                                   .span_ns = 10000000000,
+                                                                   .covered_ns = 10000000000,
+                                                                   .sums = {30}},
+                                           &error),
+                     0);
+}
+
 static int load_finish(struct load *load)
 {
     struct error error;
@@ -117,14 +138,31 @@ static int cpu_and_calls(void)
     return load_finish(&load);
 }
 
-static void assert_prof(const struct prof_options *options, const char *expected)
+static int cpu_and_erlang_calls(void)
+{
+    struct load load;
+
+    load_begin(&load);
+    event_define(load.small.profile, EVENT_CPU);
+    event_define(load.small.profile, "call:shop:'get, all'/1");
+    add_cpu(&load);
+    add_erlang_calls(&load);
+    return load_finish(&load);
+}
+
+static void assert_prof_of(int fd, const struct prof_options *options, const char *expected)
 {
     const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .prof = options};
     size_t size;
-    char *text = output_of_fd(cpu_and_calls(), &prof_format, &settings, &size);
+    char *text = output_of_fd(fd, &prof_format, &settings, &size);
 
     assert_string_equal(text, expected);
     free(text);
+}
+
+static void assert_prof(const struct prof_options *options, const char *expected)
+{
+    assert_prof_of(cpu_and_calls(), options, expected);
 }
 
 static void assert_no_prof(int fd, const struct prof_options *options, const char *expected)
@@ -250,6 +288,39 @@ static void test_calls_are_exact(void **state)
 }
 
 /* Functions that the pattern does not select keep their part of the total. */
+/* Calls of Erlang functions stand beside their time, and by process; a sample can have several. */
+static void test_calls_of_erlang_functions_are_exact(void **state)
+{
+    struct function_name pattern;
+    struct error error;
+
+    (void)state;
+    assert_int_equal(function_name_parse("shop:_/_", &pattern, &error), 0);
+    assert_prof_of(
+        cpu_and_erlang_calls(), &(struct prof_options){.pattern = &pattern},
+        "TIME of event cpu: from samples, +- is half of the 95 % interval\n"
+        "CALLS where events counted them: exact\n"
+        "\n"
+        "FUNCTION           CALLS  TIME (us)         +-  PER CALL          +-       %  SAMPLES\n"
+        "shop:'get, all'/1     30    1600000  +- 151675  53333.33  +- 5055.82   65.84      160\n"
+        "other                        830000                                    34.16       83\n"
+        "                            2430000                                   100.00      243\n");
+    assert_prof_of(
+        cpu_and_erlang_calls(),
+        &(struct prof_options){.type = PROF_COUNT, .per = PROF_PER_PROCESS, .form = PROF_TPROF},
+        "CALLS where events counted them: exact\n"
+        "\n"
+        "****** Process <0.90.0>  --  66.67% of total *** \n"
+        "FUNCTION           CALLS  [     %]\n"
+        "shop:'get, all'/1     20  [100.00]\n"
+        "                          [ 100.0]\n"
+        "\n"
+        "****** Process <0.91.0>  --  33.33% of total *** \n"
+        "FUNCTION           CALLS  [     %]\n"
+        "shop:'get, all'/1     10  [100.00]\n"
+        "                          [ 100.0]\n");
+}
+
 static void test_pattern_selects_functions(void **state)
 {
     struct function_name pattern;
@@ -280,8 +351,8 @@ static void test_missing_events_are_refused(void **state)
                    "the recording has no event 'alloc'; it has: cpu, bif:erlang:md5/1");
     small_profile_make(&small);
     assert_no_prof(small_recording(&small), &(struct prof_options){.type = PROF_COUNT},
-                   "the recording has no counts of calls: record them with -e bif:M:F/A, nif:M:F/A "
-                   "or probe:SYMBOL; 'beamflame calls' counts calls of Erlang functions");
+                   "the recording has no counts of calls: record them with -e call:M:F/A, "
+                   "bif:M:F/A, nif:M:F/A or probe:SYMBOL");
     profile_free(small.profile);
 }
 
@@ -293,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_csv_quotes_what_separates_fields),
         cmocka_unit_test(test_json_has_exact_numbers),
         cmocka_unit_test(test_calls_are_exact),
+        cmocka_unit_test(test_calls_of_erlang_functions_are_exact),
         cmocka_unit_test(test_pattern_selects_functions),
         cmocka_unit_test(test_missing_events_are_refused),
     };

@@ -16,6 +16,7 @@
 #include "session/options.h"
 #include "session/trigger.h"
 #include "util/alloc.h"
+#include "util/span.h"
 
 static int store(const char *text, void *target)
 {
@@ -157,6 +158,11 @@ static int check_event(const struct config_key *key, const char *name, struct er
         return error_set(error, ERROR_USAGE,
                          "%s.events can't have '%s': %s.%s sets how often it is sampled", section,
                          name, section, name);
+    if (begins_with(name, EVENT_CALL))
+        return error_set(error, ERROR_USAGE,
+                         "%s.events can't have '%s': calls of Erlang functions are counted by "
+                         "'beamflame record -e %s'",
+                         section, name, name);
     if (event_kinds_parse_request(name, session_options_event_names(), &request, error))
         return error_prefix(error, "%s.events", section);
     return 0;

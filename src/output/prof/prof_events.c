@@ -15,7 +15,7 @@
  * event does not count hits of a probe. */
 static char *function_of(const char *event)
 {
-    static const char *const kinds[] = {"bif:", "nif:"}, elixir[] = "Elixir.";
+    static const char *const kinds[] = {EVENT_CALL, "bif:", "nif:"}, elixir[] = "Elixir.";
     const char *function = NULL;
     char *shown, *colon;
 
@@ -120,9 +120,8 @@ int prof_events_choose(struct prof_events *events, const struct profile *profile
         result = choose_own(events, profile, event_find(profile, EVENT_ALLOC), EVENT_ALLOC, error);
     else if (!events->call_count)
         result = error_set(error, ERROR_NO_SAMPLES,
-                           "the recording has no counts of calls: record them with -e bif:M:F/A, "
-                           "nif:M:F/A or probe:SYMBOL; 'beamflame calls' counts calls of Erlang "
-                           "functions");
+                           "the recording has no counts of calls: record them with -e call:M:F/A, "
+                           "bif:M:F/A, nif:M:F/A or probe:SYMBOL");
     if (result)
         prof_events_free(events);
     return result;

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Events call:M:F/A of a recording: each call is counted, by function and process, while events
+sample."""
+import json
+import time
+import unittest
+
+import beamflame
+import nodes
+from prof_test import prof, tables
+
+NEEDS = "own nodes"
+EACH = 25000
+FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
+             "counted:'-called/1-fun-0-'/2")
+OFTEN = "callrate:often/1"
+EVENTS = ",".join(f"call:{name}" for name in FUNCTIONS)
+
+
+def rows(path, *arguments):
+    """The calls of each function, and half of their interval."""
+    table, = tables(path, "--type", "count", *arguments)["tables"]
+    return {row["function"]: (row["calls"], row["calls_half"]) for row in table["functions"]}
+
+
+def exactly(truth, times=1):
+    return {name: (times * truth[name], 0) for name in FUNCTIONS}
+
+
+@nodes.each_release
+class Exact:
+    release = None
+
+    def setUp(self):
+        beamflame.require()
+        self.path = beamflame.folder(self.addCleanup) / "x.bfr"
+
+    def node(self):
+        return nodes.Node(self.release, "counted", f"each={EACH}")
+
+    def test_calls_are_those_of_the_load(self):
+        """All functions at once, beside CPU samples: in all, by process, and as tprof prints them."""
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-F", 499, "-e", f"cpu,{EVENTS}", "--budget",
+                                     100, "-o", self.path):
+                truth = node.tell("calls")["calls"]
+        self.assertEqual(rows(self.path), exactly(truth))
+        found = tables(self.path, "--type", "count", "--per", "process")["tables"]
+        self.assertEqual([{row["function"]: row["calls"] for row in table["functions"]}
+                          for table in found],
+                         [{name: truth[name] // 4 for name in FUNCTIONS}] * 4)
+        text = prof(self.path, "--type", "count", "--format", "tprof")
+        self.assertIn("CALLS where events counted them: exact\n", text)
+        for name in FUNCTIONS:
+            self.assertRegex(text, rf"(?m)^{name} +{truth[name]}  \[")
+        timed, = tables(self.path)["tables"]
+        for row in timed["functions"]:
+            if row["function"] in FUNCTIONS:
+                self.assertEqual((row["calls"], row["calls_half"]), (truth[row["function"]], 0))
+                self.assertGreater(row["own_half"], 0)
+        self.assertIn("counted:local/1", [row["function"] for row in timed["functions"]])
+
+    def test_the_node_counts_the_same(self):
+        """The node's own call_count, as tprof uses it, agrees."""
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-e", EVENTS, "--budget", 100, "-o",
+                                     self.path):
+                traced = node.tell("traced")["traced"]
+        self.assertEqual(rows(self.path), exactly(traced))
+
+    def test_segments_and_pauses_lose_no_call(self):
+        """Calls before a snapshot, after it, and after a pause count. Those in the pause do not."""
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-e", EVENTS, "--budget", 100, "-o",
+                                     self.path) as recorder:
+                truth = node.tell("calls")["calls"]
+                self.control(recorder, "snapshot")
+                node.tell("calls")
+                self.control(recorder, "pause")
+                node.tell("calls")
+                self.control(recorder, "resume")
+                node.tell("calls")
+        self.assertEqual(rows(self.path), exactly(truth, 3))
+
+    def control(self, recorder, command):
+        done = beamflame.run("ctl", "-p", recorder.pid, command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_times_are_selected(self):
+        """Samples are of one second each: a second without calls has none."""
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-e", EVENTS, "--budget", 100, "-o",
+                                     self.path):
+                time.sleep(2.5)
+                truth = node.tell("calls")["calls"]
+        self.assertEqual(rows(self.path, "--from", "1.5"), exactly(truth))
+        done = beamflame.run("prof", self.path, "--type", "count", "--to", "1.5")
+        self.assertIn("the options select none of the", done.stderr)
+
+
+class Windows(unittest.TestCase):
+    """Where all calls would cost too much, they are estimates."""
+
+    def test_an_estimate_has_an_interval_that_holds_the_truth(self):
+        beamflame.require()
+        path = beamflame.folder(self.addCleanup) / "x.bfr"
+        with nodes.Node(27, "callrate") as node:
+            with beamflame.recording("-p", node.pid, "-e", f"cpu,call:{OFTEN}", "--budget",
+                                     4, "-o", path, "--stats", path.with_suffix(".json")):
+                before = node.report()["calls"][OFTEN]
+                time.sleep(8)
+                truth = node.report()["calls"][OFTEN] - before
+        calls, half = rows(path)[OFTEN]
+        event = json.loads(path.with_suffix(".json").read_text("utf-8"))
+        event = event["events"][f"call:{OFTEN}"]
+        self.assertLess(event["covered_ms"], 0.8 * event["span_ms"])
+        self.assertGreater(half, 0)
+        self.assertLess(half, 0.4 * truth)
+        self.assertLess(abs(calls - truth), 2 * half + 0.05 * truth)
+        self.assertIn("CALLS where events counted them: from samples", prof(path, "--type", "count"))
+
+    def test_each_segment_has_an_interval(self):
+        """Windows begin anew in each segment; the segments together have the calls of all."""
+        beamflame.require()
+        folder = beamflame.folder(self.addCleanup)
+        with nodes.Node(27, "callrate") as node:
+            before = node.report()["calls"][OFTEN]
+            beamflame.record("-p", node.pid, "-d", 12, "--loop", 6, "-q", "-e",
+                             f"cpu,call:{OFTEN}", "--budget", 5, "-o", folder / "x.bfr")
+            truth = node.report()["calls"][OFTEN] - before
+        found = [rows(path)[OFTEN] for path in sorted(folder.glob("x-*.bfr"))[:2]]
+        self.assertEqual(len(found), 2)
+        for calls, half in found:
+            self.assertGreater(half, 0)
+            self.assertLess(half, calls)
+        # The node also calls while the recording begins and ends.
+        calls = sum(calls for calls, _ in found)
+        self.assertLess(calls - 2 * sum(half for _, half in found), truth)
+        self.assertGreater(calls, 0.4 * truth)
+
+
+class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        beamflame.require()
+        cls.node = nodes.Node(27, "counted", f"each={EACH}")
+        cls.addClassCleanup(cls.node.kill)
+
+    def refused(self, code, says, *arguments):
+        done = beamflame.run("record", "-d", 1, *arguments)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(says, done.stderr)
+
+    def test_what_cannot_be_counted_is_refused(self):
+        pid = self.node.pid
+        usage = beamflame.USAGE
+        for code, says, event in (
+                (usage, "did you mean 'counted:local/1'?", "call:counted:lokal/1"),
+                (usage, "module 'nowhere' is not loaded", "call:nowhere:f/1"),
+                (usage, "'counted' is no function", "call:counted"),
+                (beamflame.UNSUPPORTED, "record it with -e bif:erlang:md5/1", "call:erlang:md5/1")):
+            with self.subTest(event):
+                self.refused(code, says, "-p", pid, "-e", event)
+        for options in (("-a",), ("-p", pid, "-p", pid)):
+            with self.subTest(options):
+                self.refused(usage, "counts calls in one VM: give one -p", *options, "-e",
+                             "call:counted:local/1")
+
+
+if __name__ == "__main__":
+    unittest.main()
