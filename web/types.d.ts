@@ -31,6 +31,7 @@
  *      delaysOf(recording, processes, range): Delays | null             delays.js
  *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
+ *      callCounts(recording, samples): Map<string, CallCount>           call_counts.js
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
  *      treeRows(tree, open): TreeRow[]                                  call_tree.js
  *      lineRows(recording, choice, weights, sides, intervals): LineRow[]
@@ -331,7 +332,10 @@ export interface Cost {
 }
 export interface FunctionRow extends Cost {
     name: string; kind: Kind; frame: number; /* a frame of it, for module, file and line */
+    calls?: CallCount | null; /* null: not counted; absent in other tables than that of functions */
 }
+/* Calls of a function; half of the 95 % interval: 0: exact, NaN: unknown (call_counts.js). */
+export interface CallCount { calls: number; half: number }
 /* A node of a tree whose rows can be opened. isOpen: null: it has no callees. half: see Model.totalHalves(). */
 export interface TreeRow extends Cost {
     node: number; depth: number; name: string; kind: Kind; isOpen: boolean | null;

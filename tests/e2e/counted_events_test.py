@@ -7,6 +7,7 @@ import unittest
 
 import beamflame
 import nodes
+import viewer
 from prof_test import prof, tables
 
 NEEDS = "own nodes"
@@ -96,6 +97,33 @@ class Exact:
         self.assertEqual(rows(self.path, "--from", "1.5"), exactly(truth))
         done = beamflame.run("prof", self.path, "--type", "count", "--to", "1.5")
         self.assertIn("the options select none of the", done.stderr)
+
+
+class Page(unittest.TestCase):
+    def test_functions_have_calls_and_the_time_of_one(self):
+        """Calls are exact; time per call is the total by them, in the unit that fits."""
+        beamflame.require()
+        viewer.require()
+        path = beamflame.folder(self.addCleanup) / "x.html"
+        with nodes.Node(27, "counted", f"each={EACH}") as node:
+            with beamflame.recording("-p", node.pid, "-F", 999, "-e", f"cpu,{EVENTS}", "--budget",
+                                     100, "-o", path):
+                truth = node.tell("calls")["calls"]
+        page = viewer.Viewer()
+        self.addCleanup(page.close)
+        page.open(path, "event=cpu&group=none&panel=functions")
+        heads = [head.split(" ")[0] for head in page.heads()]
+        self.assertEqual(heads[-2:], ["calls", "per"])
+        found = {row[0]: row[-2:] for row in page.rows()}
+        shown = set(FUNCTIONS) & set(found)
+        self.assertTrue(shown, found)
+        for name in shown:
+            calls, per_call = found[name]
+            self.assertEqual(calls, f"{truth[name]:,}")
+            self.assertRegex(per_call, r"^\d[\d.]* (ns|us)")
+        self.assertIn(["", ""], found.values())
+        page.choose_event("call:counted:local/1")
+        self.assertNotIn("calls", page.heads())
 
 
 class Windows(unittest.TestCase):

@@ -38,8 +38,8 @@ const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"]
     ["binaries", "bytes"]];
 const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
 
-const valuesOf = (event) => [{ name: "time", unit: "ns" },
-    ...event === "sched" ? [{ name: "delay", unit: "ns" }] : []];
+const valuesOf = (event) => (event.startsWith("call:") ? [{ name: "count", unit: "count" }]
+    : [{ name: "time", unit: "ns" }, ...event === "sched" ? [{ name: "delay", unit: "ns" }] : []]);
 
 /** A sample with `ofHit` is of the same hit as the sample before it. */
 function partsOf(samples) {

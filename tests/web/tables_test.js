@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { callCounts, functionOfEvent } from "../../web/analysis/call_counts.js";
 import { functionCallers, functionRows } from "../../web/analysis/function_rows.js";
 import { group } from "../../web/analysis/grouping.js";
 import { nodeRows } from "../../web/analysis/node_rows.js";
@@ -42,6 +43,35 @@ test("heatmap cells between recordings are gaps", () => {
     const marks = markCells(recording, CHOICE, cells, weights, roots, samples, readPattern("^b$"));
 
     assert.deepEqual([...marks.keys()].filter((cell) => marks[cell]), [0, 1, 75]);
+});
+
+test("events of calls count those of the functions that frames show", () => {
+    assert.deepEqual(["call:shop:price/2", "call:Shop.Cart.add/1", "bif:erlang:md5/1",
+        "nif:Elixir.Shop.Nif:add/2", "cpu", "probe:erts_schedule"].map(functionOfEvent),
+    ["shop:price/2", "Shop.Cart.add/1", "erlang:md5/1", "Shop.Nif.add/2", "", ""]);
+});
+
+test("functions have the calls of the selected samples, exact or with an interval", () => {
+    const recording = makeRecording([{ stack: "a:b/1;c:d/2", value: 60 },
+        { event: "call:c:d/2", stack: "c:d/2", value: 20, process: "p" },
+        { event: "call:c:d/2", stack: "c:d/2", value: 10, process: "q" },
+        { event: "call:a:b/1", stack: "a:b/1", value: 5, process: "p" }]);
+    const summaryOf = (sum, error) => ({ sums: [sum], errors: [error] });
+    const countsOf = (changes) => {
+        const { choice, weights, samples } = given(recording, changes);
+
+        return functionRows(recording, choice, weights, [samples, null], null)
+            .map(({ name, total, calls }) => [name, total, calls]);
+    };
+
+    recording.events[2].summary = summaryOf(30, 0);
+    recording.events[3].summary = summaryOf(5, 2);
+    assert.deepEqual(countsOf({}), [["a:b/1", 60, { calls: 5, half: 3.92 }],
+        ["c:d/2", 60, { calls: 30, half: 0 }]]);
+    const ofP = Uint32Array.from([1]);
+
+    assert.deepEqual([...callCounts(recording, ofP)],
+        [["c:d/2", { calls: 20, half: 0 }], ["a:b/1", { calls: 0, half: NaN }]]);
 });
 
 test("the darkest colours begin at the 99th percentile of the cells", () => {

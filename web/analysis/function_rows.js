@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rows of the table of functions, and the callers of a function. */
+import { callCounts } from "#analysis/call_counts";
 import { costsById, outermostCalls, sumStacks } from "#analysis/costs";
 import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
@@ -26,9 +27,11 @@ export function functionRows(recording, choice, weights, sides, intervals) {
     const { count, text, kind, frame } = functionsOf(recording), { list } = textsOf(recording);
     const costs = costsById(recording, choice, weights, sides, intervals,
         shownStacks(recording, choice), count);
+    const counts = callCounts(recording, sides[0]);
 
     return Array.from(costs, ([id, cost]) => ({ name: list[text[id]],
-        kind: /** @type {Kind} */ (kind[id]), frame: frame[id], ...cost }));
+        kind: /** @type {Kind} */ (kind[id]), frame: frame[id],
+        calls: counts.get(list[text[id]]) ?? null, ...cost }));
 }
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The columns of tables with costs: self and total; in a comparison A, B, the change and its noise. */
+import { callColumns } from "#view/call_columns";
 import { element } from "#view/dom";
 import { figureText, numberText, percentText, withPlus } from "#view/number_text";
 import { sureColumns, totalCell } from "#view/sure_columns";
@@ -13,11 +14,12 @@ import { sureColumns, totalCell } from "#view/sure_columns";
  * @property {number} total the weight that is 100 %
  * @property {boolean} compares
  * @property {boolean} hasHalf totals have intervals
+ * @property {boolean} hasCalls calls of some functions are known
  */
 
 /** Equal for scales with the same columns. @param {CostScale} scale */
-export const kindOfColumns = ({ unit, compares, hasHalf }) =>
-    JSON.stringify([compares, unit === "samples", hasHalf]);
+export const kindOfColumns = ({ unit, compares, hasHalf, hasCalls }) =>
+    JSON.stringify([compares, unit === "samples", hasHalf, hasCalls && unit]);
 
 /**
  * @param {() => CostScale} scale of the rows that are shown
@@ -33,7 +35,8 @@ export function costColumns(scale, first) {
     const both = first === "self" ? [self, total] : [total, self];
 
     return [...both.flatMap(({ title, hint }) => pairOfColumns(scale, title, hint)),
-        ...sureColumns(scale().unit, scale().hasHalf)];
+        ...sureColumns(scale().unit, scale().hasHalf),
+        ...scale().hasCalls ? callColumns(scale().unit) : []];
 }
 
 /** The place of the change among costColumns() of a comparison. */

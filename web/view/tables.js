@@ -93,14 +93,14 @@ export class Tables {
 
     /**
      * @param {View} view
-     * @param {{ half: number }[]} rows
+     * @param {{ half: number, calls?: unknown }[]} rows
      * @returns {import("./cost_columns.js").CostScale}
      */
     scaleOf(view, rows) {
-        const { model } = this;
+        const { model } = this, { unit } = model.weights(view);
 
-        return { unit: model.weights(view).unit, total: model.whole(view),
-            compares: view.against !== null, hasHalf: hasHalf(rows) };
+        return { unit, total: model.whole(view), compares: view.against !== null,
+            hasHalf: hasHalf(rows), hasCalls: unit !== "count" && rows.some(({ calls }) => calls) };
     }
 }
 
