@@ -98,7 +98,7 @@ struct call_windows *call_windows_new(const struct call_windows_options *options
                                       uint32_t functions, uint64_t now)
 {
     struct call_windows *windows = xcalloc(1, sizeof(*windows));
-    uint32_t numbers[WIRE_CALL_FUNCTIONS];
+    uint32_t numbers[WIRE_CALL_FUNCTIONS] = {0};
     uint64_t until;
 
     windows->options = *options;
