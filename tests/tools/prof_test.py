@@ -171,7 +171,7 @@ class Known(SeedCase):
         for arguments, code, message in (
                 (("--type", "memory"), NO_SAMPLES, r"the recording has no event 'alloc'; it has: cpu-clock"),
                 (("--type", "count"), NO_SAMPLES,
-                 r"the recording has no counts of calls: .*'beamflame calls'.*"),
+                 r"the recording has no counts of calls: record them with -e call:M:F/A, .*"),
                 (("--pattern", "maps:_"), NO_SAMPLES, r"no function of the samples fits --pattern"),
                 (("--children", "shop_sup"), NO_SAMPLES,
                  r"the recording does not have the parents of processes: .*"),
