@@ -51,7 +51,7 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         """Start a profiler that writes its messages to a file: of a pipe that nobody reads, lines
         would be dropped."""
         with open(self.out / "said", "wb") as said:
-            return self.start("-v", *arguments, stderr=said)
+            return self.start(*arguments, "-v", stderr=said)
 
     def end(self, profiler, how):
         """End the profiler; return what it said."""
@@ -69,6 +69,7 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         self.agent = self.start_verbose("agent", "--config", config)
         deadline = time.monotonic() + 60
         while not list(self.out.glob("spool/*.part")):
+            self.assertIsNone(self.agent.poll(), "the agent has ended")
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.1)
 
@@ -143,7 +144,9 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         self.begin()
         time.sleep(15)
         self.assertLessEqual(vms, set(self.samples()))
-        self.assertEqual(self.said.count(JOINED), MANY - FIRST)
+        joined = vms & {int(pid) for pid in re.findall(rf"process (\d+) {JOINED}", self.said)}
+        self.assertGreaterEqual(len(joined), MANY - FIRST)
+        self.assertLess(len(joined), MANY)
 
     def test_vms_that_a_recording_has_no_room_for_are_named_by_their_number(self):
         """Once, and the recording continues. The room is known when the recording begins."""
