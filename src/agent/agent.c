@@ -259,7 +259,7 @@ static void reload(struct agent *agent)
 }
 
 /* Called ten times a second while VMs are recorded. */
-static void step(void *context, const struct session *session, enum recorder_state state)
+static void step(void *context, struct session *session, enum recorder_state state)
 {
     struct agent *agent = context;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);

@@ -115,6 +115,7 @@ bool agent_triggers_alike(const struct agent_config *one, const struct agent_con
 /* A look at one target. */
 struct firing_look {
     struct agent_triggers *triggers;
+    struct session *session;
     const struct session_options *options;
     char *node; /* as in names of files */
     uint64_t now, sweep_rest;
@@ -138,6 +139,15 @@ static bool may_fire(void *context, const struct trigger *trigger)
            (double)(look->now - count->fired_at) >= own->holdoff * SECOND;
 }
 
+/* A mark is in a recording of all VMs, so it names the node. */
+static void mark(const struct firing_look *look, const char *trigger, const char *text)
+{
+    char *label = xasprintf("trigger %s at %s: %s", trigger, look->node, text);
+
+    session_mark_finding(look->session, label);
+    free(label);
+}
+
 static void fire(const struct firing_look *look, const struct trigger *trigger, const char *text)
 {
     struct agent_triggers *triggers = look->triggers;
@@ -157,6 +167,7 @@ static void fire(const struct firing_look *look, const struct trigger *trigger, 
     snprintf(firing.node, sizeof(firing.node), "%s", look->node);
     count->fired++;
     count->fired_at = look->now;
+    mark(look, own->name, text);
     if (kept_begin(triggers->spool, &firing, now, &error)) {
         count->left_out++;
         triggers->warn("trigger %s fired at %s (%s), and nothing is kept: %s", own->name,
@@ -170,9 +181,9 @@ static void fire(const struct firing_look *look, const struct trigger *trigger, 
     triggers->firings[triggers->firing_count++] = firing;
 }
 
-static void look_at(const struct target *target, const struct profile *profile,
-                    struct firing_look *look)
+static void look_at(const struct target *target, struct firing_look *look)
 {
+    const struct profile *profile = session_profile(look->session);
     const struct trigger_look request = {.now = look->now,
                                          .profile = profile,
                                          .sweep_rest = look->sweep_rest,
@@ -195,18 +206,19 @@ static void look_at(const struct target *target, const struct profile *profile,
     free(look->node);
 }
 
-void agent_triggers_look(struct agent_triggers *triggers, const struct session *session,
+void agent_triggers_look(struct agent_triggers *triggers, struct session *session,
                          const struct session_options *options, const struct targets *targets,
                          uint64_t now)
 {
     struct firing_look look = {.triggers = triggers,
+                               .session = session,
                                .options = options,
                                .now = now,
                                .sweep_rest = SWEEP_REST * targets->count};
 
     for (size_t i = 0; triggers->count && i < targets->count; i++)
         if (targets->of[i]->trigger_watch && targets->of[i]->symbolizer)
-            look_at(targets->of[i], session_profile(session), &look);
+            look_at(targets->of[i], &look);
 }
 
 /* ---- keeping recordings ---- */

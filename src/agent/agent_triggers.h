@@ -45,7 +45,7 @@ void agent_triggers_free(struct agent_triggers *triggers);
 bool agent_triggers_alike(const struct agent_config *one, const struct agent_config *other);
 
 /* Look at all targets, about once a second. `now`: CLOCK_MONOTONIC. */
-void agent_triggers_look(struct agent_triggers *triggers, const struct session *session,
+void agent_triggers_look(struct agent_triggers *triggers, struct session *session,
                          const struct session_options *options, const struct targets *targets,
                          uint64_t now);
 

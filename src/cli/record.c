@@ -71,7 +71,7 @@ static void show_progress(const struct session *session, enum recorder_state sta
 }
 
 /* Show the line, at most twice a second. */
-static void report_progress(void *context, const struct session *session, enum recorder_state state)
+static void report_progress(void *context, struct session *session, enum recorder_state state)
 {
     struct record_progress *progress = context;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);

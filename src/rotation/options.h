@@ -30,7 +30,7 @@ struct rotation_reports {
     /* An output was not written, because no sample counts for it. */
     void (*empty)(void *context, const struct output_empty *empty);
     /* Called after each step, which takes 100 ms. */
-    void (*progress)(void *context, const struct session *session, enum recorder_state state);
+    void (*progress)(void *context, struct session *session, enum recorder_state state);
     /* The recording ends at max_size. */
     void (*full)(void *context, uint64_t max_size);
     /* A trigger fired. Its recording has `before` seconds already, and gets `after` more. */

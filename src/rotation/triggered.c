@@ -9,12 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profile/time_marks.h"
 #include "rotation/steering.h"
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/memory_limit.h"
-#include "util/utf8.h"
 
 enum {
     STEP_MS = 100,
@@ -156,16 +154,13 @@ static uint64_t kept_since(const struct triggered *triggered)
     return triggered->kept.count ? triggered->kept.list[0].begin : triggered->segment_begin;
 }
 
-/* Mark the moment in the recording. One that has all marks that it can have lacks it. */
 static void mark(struct triggered *triggered, const char *trigger)
 {
-    char label[TIME_MARK_LABEL_MAX + 1], *text = xasprintf("trigger %s", trigger);
-    struct error too_many;
+    char *label = xasprintf("trigger %s", trigger);
 
-    utf8_copy(label, sizeof(label), text);
     if (triggered->open)
-        (void)session_mark(triggered->session, label, &too_many);
-    free(text);
+        session_mark_finding(triggered->session, label);
+    free(label);
 }
 
 static void fire(struct triggered *triggered, const char *trigger, double after)

@@ -13,6 +13,7 @@
 #include "session/wall.h"
 #include "symbol/snapshot.h"
 #include "util/clock.h"
+#include "util/utf8.h"
 
 static const uint64_t SECOND = 1000000000;
 
@@ -350,6 +351,16 @@ int session_mark(struct session *session, const char *label, struct error *error
                    &(struct time_mark){.time = clock_ns(CLOCK_MONOTONIC),
                                        .label = profile_string_z(segment->profile, label)});
     return 0;
+}
+
+void session_mark_finding(struct session *session, const char *label)
+{
+    char cut[TIME_MARK_LABEL_MAX + 1], *clean = utf8_clean_string(label);
+    struct error too_many;
+
+    utf8_copy(cut, sizeof(cut), clean);
+    free(clean);
+    (void)session_mark(session, cut, &too_many);
 }
 
 pid_t session_take_ended(struct session *session)

@@ -45,6 +45,11 @@ bool session_alive(const struct session *session);
 /* Mark this moment. Only while there is a segment. -1 with error if it has too many marks. */
 int session_mark(struct session *session, const char *label, struct error *error);
 
+/* Mark this moment by what the recorder has found, if the recording has room for a mark. The label
+ * may have names that the VM controls; one that is too long is cut. Only while there is a segment.
+ */
+void session_mark_finding(struct session *session, const char *label);
+
 /* The pid of a VM that has ended since the last call while the session continues; 0 if none has. */
 pid_t session_take_ended(struct session *session);
 

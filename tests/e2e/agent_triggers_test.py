@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Triggers of the agent: a condition at a real VM keeps the recordings of the time before and after
 it, within limits."""
+import json
 import re
 import signal
 import time
@@ -71,6 +72,13 @@ class AgentTriggers(beamflame.Profilers, unittest.TestCase):
         """Return the folders that are kept, oldest first."""
         return sorted((self.spool / "kept").glob("*"))
 
+    def marks(self, folder):
+        """Return the labels of the marks in the recordings of a folder."""
+        done = beamflame.record("report", *sorted(folder.iterdir()), "--format", "json", "-o", "-",
+                                "-q")
+        lines = map(json.loads, done.stdout.splitlines())
+        return [line["label"] for line in lines if line["type"] == "mark"]
+
     def metrics(self):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             text = answer.read().decode()
@@ -101,6 +109,9 @@ class AgentTriggers(beamflame.Profilers, unittest.TestCase):
         self.assertIn(f"kept in {folder}", said)
         result = beamflame.record("report", *sorted(folder.iterdir()), "-e", "cpu", "--format", "perf",
                                   "-o", "-", "-q")
+        marks = self.marks(folder)
+        self.assertEqual(len(marks), 1, marks)
+        self.assertRegex(marks[0], r"^trigger long-queue at shop@[^:]*: msgq>\d+: \d+")
         times = [float(t) - fired for t in PERF_TIME.findall(result.stdout)]
         self.assertLess(min(times), -2)
         self.assertGreater(max(times), 2)
