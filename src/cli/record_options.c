@@ -411,6 +411,28 @@ static int check_triggers(struct record_options *options, struct error *error)
     return 0;
 }
 
+/* A format that holds one event has a file for each function, and what functions a pattern stands
+ * for is not known yet: --keep would not find the files. */
+static int check_kept_calls(const struct record_options *options, struct error *error)
+{
+    const struct output_options *output = &options->output;
+
+    if (!options->keep || !options->session.function_count)
+        return 0;
+    for (size_t i = 0; i < output->count; i++) {
+        const struct output_request *request = &output->requests[i];
+        const struct output_format *format =
+            request->format ? request->format : output_format_of(request->path);
+
+        if (format && format->one_event)
+            return error_set(error, ERROR_USAGE,
+                             "--keep can't remove the files of event " EVENT_CALL
+                             "%s, of which each function has its own: write a .bfr or .html",
+                             options->session.functions[0]);
+    }
+    return 0;
+}
+
 int record_options_check(void *target, struct error *error)
 {
     struct record_options *options = target;
@@ -428,7 +450,8 @@ int record_options_check(void *target, struct error *error)
                          "event " EVENT_CALL "%s counts calls in one VM: give one -p",
                          session->functions[0]);
     session->cpu |= !session->event_count && !session->wall && !session->function_count;
-    if (check_segments(options, error) || check_triggers(options, error) ||
+    if (check_segments(options, error) || check_kept_calls(options, error) ||
+        check_triggers(options, error) ||
         shared_options_check_selection(&options->output.settings.selection, error))
         return -1;
     return shared_options_check_output(&options->output, error);

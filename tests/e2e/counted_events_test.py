@@ -193,6 +193,8 @@ class Refusals(unittest.TestCase):
             with self.subTest(options):
                 self.refused(usage, "counts calls in one VM: give one -p", *options, "-e",
                              "call:counted:local/1")
+        self.refused(usage, "--keep can't remove the files of event call:counted:local/1", "-p", pid,
+                     "-e", "cpu,call:counted:local/1", "--loop", 1, "--keep", 2, "-o", "x.svg")
 
 
 if __name__ == "__main__":

@@ -83,7 +83,9 @@ static void parse_record(int count, char **arguments)
     record_options_init(&options);
     if (command_line_parse(&record_command, count, arguments, &options, &code)) {
         check(options.targets.pid_count == 0 || !options.targets.all);
-        check(options.session.cpu || options.session.wall || options.session.event_count);
+        check(options.session.cpu || options.session.wall || options.session.event_count ||
+              options.session.function_count);
+        check(options.session.function_count <= WIRE_CALL_FUNCTIONS);
         check(options.session.event_count <= EVENTS_MAX && options.output.count <= OUTPUTS_MAX);
         check(options.session.budget > 0 && options.session.budget <= 1);
         check(options.session.frequency > 0 && options.recorder.before >= 0);
