@@ -73,7 +73,7 @@ class Trigger(Triggered):
                  ("msgq>4000", "queue", rf"msgq>4000: {QUEUED}; "),
                  ("process patient msgq > 4000", "queue", rf"4000: {QUEUED}; "),
                  ("runq>10", "crowd", r"runq>10: \d\d+; "),
-                 ("gc>50%", "collect", r"gc>50%: (5[1-9]|[6-9]\d|100) %; "),
+                 ("gc>50%", "collect", r"gc>50%: (5\d|[6-9]\d|100) %; "),
                  ("memory>250M", "hold", r"memory>250M: \d{3}\.\d MB; "))
         with nodes.Node(self.release, "alarms", flags=nodes.NO_BUSY_WAIT) as node:
             for condition, told, says in cases:
