@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 const unsigned int call_time_shares[CALL_TIME_SHARES] = {50, 90, 99};
 
@@ -22,17 +23,7 @@ void call_times_free(struct call_times *times)
 /* The place of a bucket, or of the first one behind it. */
 static size_t place_of(const struct call_times *times, uint32_t bucket)
 {
-    size_t from = 0, to = times->count;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (times->of[middle].bucket < bucket)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return sorted_place(times->of, times->count, sizeof(*times->of), bucket);
 }
 
 static struct call_time *find(struct call_times *times, uint32_t bucket)

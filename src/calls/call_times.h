@@ -15,7 +15,7 @@
 
 /* The calls of about the same time (wire_time_bucket()). */
 struct call_time {
-    uint32_t bucket;
+    uint32_t bucket;             /* comes first (util/sorted.h) */
     double returned, open;       /* weights */
     uint64_t calls, ns, longest; /* of those that returned: number, sum and maximum */
 };

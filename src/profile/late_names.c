@@ -6,6 +6,7 @@
 
 #include "profile/string_table.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 void late_names_free(struct late_names *names)
 {
@@ -18,17 +19,7 @@ void late_names_free(struct late_names *names)
 /* The number of names of frames before `frame`. */
 static size_t count_before(const struct late_names *names, frame_id frame)
 {
-    size_t low = 0, high = names->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (names->list[middle].frame < frame)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_place(names->list, names->count, sizeof(*names->list), frame);
 }
 
 static bool is_at(const struct late_names *names, size_t at, frame_id frame)

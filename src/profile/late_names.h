@@ -16,7 +16,7 @@
 enum { LATE_NAMES_BYTES_MAX = 1 << 19 }; /* of all names */
 
 struct late_name {
-    frame_id frame;  /* its number in the recording */
+    frame_id frame;  /* its number in the recording; comes first (util/sorted.h) */
     uint64_t before; /* bytes from the start of the function to the frame's address */
     char *symbol;
 };

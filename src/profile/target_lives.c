@@ -5,21 +5,12 @@
 #include <string.h>
 
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 /* The place of a target in the list, where it is or would be. */
 static size_t place_of(const struct target_lives *lives, target_id target)
 {
-    size_t low = 0, high = lives->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lives->list[middle].target < target)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_place(lives->list, lives->count, sizeof(*lives->list), target);
 }
 
 const struct target_life *target_lives_find(const struct target_lives *lives, target_id target)

@@ -10,7 +10,7 @@
 #include "util/cursor.h"
 
 struct target_life {
-    target_id target;
+    target_id target;    /* comes first (util/sorted.h) */
     uint64_t ended;      /* ns, CLOCK_MONOTONIC; 0: it ran until the recording ended */
     uint64_t stopped_ns; /* time for which it was stopped */
 };
