@@ -195,7 +195,7 @@ static int arm_entries(struct call_watch *watch, struct error *error)
     return 0;
 }
 
-/* Follow the calls of the only function of the turn with the breakpoints that are left. */
+/* The turn has one function. Use the free breakpoints to follow its calls to their end. */
 static int follow_calls(struct call_watch *watch, uint64_t now, struct error *error)
 {
     uint64_t next;

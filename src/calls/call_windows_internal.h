@@ -67,8 +67,8 @@ void call_windows_close(struct call_windows *windows);
 /* Close the counter. The budget does not know: its own window continues. */
 void call_windows_end_turn(struct call_windows *windows);
 
-/* The window of a function, which was looked at, ends. It stands for itself, and for `unseen`
- * ns. */
+/* End the window of a function whose calls were just read. The window stands for its own time and
+ * for `unseen` ns. */
 void call_windows_end_window(const struct call_windows *windows, struct windowed_function *function,
                              const struct call_moment *end, double unseen);
 

@@ -225,7 +225,7 @@ static int compare_rates(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The mean of the rates that are known; NAN if none is. */
+/* Return the mean of the known rates, or NAN if no rate is known. */
 static double mean_of(const double *rates, size_t count)
 {
     double sum = 0, known = 0;

@@ -291,8 +291,8 @@ static void visit_row(void *context, const struct wire_call_key *key,
     events->known[id - 1] = *row;
 }
 
-/* Append the calls without a row: of processes for which the kernel's map has no room and, at the
- * end, those for which the kernel did not run the program. */
+/* Append the calls without a row: those of processes for which the kernel's map had no room, and,
+ * when counting has ended, the hits for which the kernel did not run the BPF program. */
 static void take_unowned(struct sample_maker *maker, struct counted_event *event)
 {
     struct sample sample = {.time = maker->now};
@@ -309,8 +309,8 @@ static void take_unowned(struct sample_maker *maker, struct counted_event *event
         maker->result = append(maker->events, event, maker->segment, &sample, calls, maker->error);
 }
 
-/* The sums of functions are read first. So a call that comes meanwhile has a row, and does not seem
- * to be without one. */
+/* Read the sums of functions before their rows. A call that comes between the two then has a row,
+ * and does not count as one without. */
 static int take(struct call_events *events, struct segment *segment, struct error *error)
 {
     const struct call_counter *counter = call_watch_counter(events->watch);
