@@ -44,6 +44,10 @@ enum elf_call {
      * function that contains them. Answer: a struct elf_inlined for each, followed by its name and
      * the file of its source. The name of the last is empty. */
     ELF_INLINED,
+    /* Find direct calls of the function at `address` in the code of `file`. Answer: the address of
+     * each as uint64_t. Their bytes match, but may be part of another instruction. Refused if
+     * there are more than fit. */
+    ELF_CALLS,
     /* Decode the machine code `text`, which is at `address`. Answer: its first instructions, as
      * many as fit (arch/disassembler.h). */
     ELF_INSTRUCTIONS,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "arch/disassembler.h"
+#include "elf/direct_calls.h"
 #include "elf/elf_limits.h"
 #include "elf/inlined.h"
 #include "elf/usdt_notes.h"
@@ -231,6 +232,12 @@ static void find_rule(struct file *file, uint64_t pc, struct buffer *answer)
     cfi_tables_rule(file->rules, pc, answer);
 }
 
+static void find_calls(const struct file *file, uint64_t function, struct buffer *answer)
+{
+    if (!direct_calls_find(file->elf, file->fd, function, ELF_ANSWER_MAX, answer))
+        answer->size = 0;
+}
+
 struct probe_listing {
     struct buffer *answer;
     uint64_t left_out; /* that come first */
@@ -291,6 +298,9 @@ static void answer_about(struct elf_service *service, const struct elf_request *
         break;
     case ELF_PROBES:
         list_probes(file, request->address, answer);
+        break;
+    case ELF_CALLS:
+        find_calls(file, request->address, answer);
         break;
     case ELF_DEBUG_INFORMATION:
         keep_debug_information(service, file, fd, answer);

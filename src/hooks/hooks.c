@@ -366,18 +366,17 @@ struct caller_search {
 
 /* `address` holds the bytes of a call. Add the function around it if following that function's code
  * reaches a call of the searched function. */
-static bool look_at_caller(void *context, uint64_t address)
+static void look_at_caller(void *context, uint64_t address)
 {
     const struct caller_search *search = context;
     struct function_set called = {.count = 0};
     uint64_t start, end;
 
     if (!native_code_find_function(search->hooks->executable, address, &start, &end))
-        return true;
+        return;
     hooks_search_function(search->hooks, start, any_call_of, search->function, &called);
     if (called.count)
         hooks_set_add(search->found, start);
-    return true;
 }
 
 void hooks_search_callers(const struct hooks *hooks, uint64_t function, struct function_set *found)

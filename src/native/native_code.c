@@ -11,11 +11,6 @@
 #include "native/parser.h"
 #include "util/alloc.h"
 
-enum {
-    CHUNK_BYTES = 1 << 16,
-    CODE_MAX = 256 << 20,
-};
-
 static bool read_file(struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
     return elf_file_read(file, offset, buffer, size) == size;
@@ -36,48 +31,18 @@ bool native_code_read(struct elf_file *file, uint64_t address, void *buffer, siz
     return false;
 }
 
-/* Visit the calls in one chunk. False if a visit ended the search. */
-static bool visit_calls(const struct code_bytes *code, uint64_t function, native_call_visit visit,
-                        void *context)
-{
-    uint64_t target;
-
-    for (size_t at = 0; code_bytes_next_call(code, &at, &target); at++)
-        if (target == function && !visit(context, code->address + at))
-            return false;
-    return true;
-}
-
-/* Visit the calls in a segment. False if a visit ended the search, or the file can't be read. */
-static bool visit_segment(struct elf_file *file, const struct elf_segment *segment,
-                          uint8_t bytes[CHUNK_BYTES], uint64_t function, native_call_visit visit,
-                          void *context)
-{
-    uint64_t start = segment->address + file->bias;
-
-    /* Chunks overlap by the size of a call minus one byte. */
-    for (uint64_t at = 0; at < segment->file_bytes && at < CODE_MAX;
-         at += CHUNK_BYTES - CPU_CALL_BYTES + 1) {
-        uint64_t left = segment->file_bytes - at;
-        size_t size = left < CHUNK_BYTES ? left : CHUNK_BYTES;
-
-        if (!read_file(file, segment->offset + at, bytes, size) ||
-            !visit_calls(&(struct code_bytes){bytes, size, start + at}, function, visit, context))
-            return false;
-    }
-    return true;
-}
-
 void native_code_callers(struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context)
 {
-    uint8_t *bytes = xmalloc(CHUNK_BYTES);
+    struct buffer answer = {0};
+    uint64_t address;
 
-    for (uint32_t i = 0; i < file->segment_count; i++)
-        if (file->segments[i].executable &&
-            !visit_segment(file, &file->segments[i], bytes, function, visit, context))
-            break;
-    free(bytes);
+    if (elf_file_ask(file, ELF_CALLS, function - file->bias, NULL, -1, &answer))
+        for (size_t at = 0; answer.size - at >= sizeof(address); at += sizeof(address)) {
+            memcpy(&address, answer.data + at, sizeof(address));
+            visit(context, address + file->bias);
+        }
+    buffer_free(&answer);
 }
 
 enum { FUNCTION_BYTES_MAX = 1 << 20 };

@@ -18,8 +18,8 @@ struct elf_file;
 bool native_code_read(struct elf_file *file, uint64_t address, void *buffer, size_t size);
 
 /* Visit each place that may be a direct call of `function`. The bytes match, but they may be
- * part of another instruction. A visit that returns false ends the search. */
-typedef bool (*native_call_visit)(void *context, uint64_t address);
+ * part of another instruction. */
+typedef void (*native_call_visit)(void *context, uint64_t address);
 void native_code_callers(struct elf_file *file, uint64_t function, native_call_visit visit,
                          void *context);
 

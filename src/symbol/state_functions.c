@@ -116,14 +116,13 @@ struct sweep_search {
 };
 
 /* Add the function around a call of full_sweep_heaps(). */
-static bool add_sweeping(void *context, uint64_t address)
+static void add_sweeping(void *context, uint64_t address)
 {
     const struct sweep_search *search = context;
     uint64_t start, end;
 
     if (native_code_find_function(search->file, address, &start, &end) && start != search->collect)
         state_functions_add(search->functions, FUNCTION_FULL_SWEEP, start);
-    return true;
 }
 
 static bool is_full_sweep(void *context, uint64_t function)
