@@ -257,7 +257,8 @@ static bool search_place(void *context, const struct code_place *place)
 {
     const struct place_search *search = context;
 
-    if (place->kind != CODE_HEADER && (!search->symbol || !strcmp(place->symbol, search->symbol)))
+    if (place->kind != CODE_HEADER && !place->is_function_header &&
+        (!search->symbol || !strcmp(place->symbol, search->symbol)))
         hooks_search_place(search->hooks, place, search->pattern, 0, search->found);
     return true;
 }
@@ -266,7 +267,7 @@ static void find_receive(struct hooks *hooks, struct function_set *found)
 {
     /* The VM has these modules from its start, and each has a receive. */
     static const char *const MODULES[] = {"erts_code_purger", "erts_dirty_process_signal_handler",
-                                          "erts_literal_area_collector", "init"};
+                                          "erts_literal_area_collector"};
 
     for (size_t i = 0; i < sizeof(MODULES) / sizeof(*MODULES); i++)
         code_each(hooks->code, MODULES[i], search_place,

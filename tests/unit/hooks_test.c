@@ -112,7 +112,8 @@ static int start_ambiguous(void **state)
     begin();
     LOAD("global", RANGE("global::process_main", jit_two_loops));
     LOAD("erts_beamasm", RANGE("erts_beamasm:normal_exit/0", jit_exit_with_error));
-    LOAD("init", RANGE("init:loop/1", jit_receive_fp), RANGE("init:boot/1", jit_other_receive));
+    LOAD("erts_code_purger", RANGE("erts_code_purger:wait_for_request/0", jit_receive_fp),
+         RANGE("erts_code_purger:cpc_receive/4", jit_other_receive));
     open_hooks();
     return 0;
 }
@@ -131,7 +132,7 @@ static int start_frame_pointers(void **state)
 {
     (void)state;
     begin();
-    LOAD("init", RANGE("init:loop/1", jit_receive_fp));
+    LOAD("erts_code_purger", RANGE("erts_code_purger:wait_for_request/0", jit_receive_fp));
     open_hooks();
     return 0;
 }

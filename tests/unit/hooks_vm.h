@@ -315,7 +315,7 @@ static inline void load_all(void)
          RANGE("global::garbage_collect", jit_collect));
     LOAD("erts_beamasm", RANGE("erts_beamasm:normal_exit/0", jit_normal_exit),
          RANGE("erts_beamasm:continue_exit/0", jit_continue_exit));
-    LOAD("init", RANGE("init:loop/1", jit_receive));
+    LOAD("erts_code_purger", RANGE("erts_code_purger:wait_for_request/0", jit_receive));
 }
 
 static inline int start(void **state)
