@@ -279,6 +279,7 @@ void elf_file_free(struct elf_file *file)
     close(file->fd);
     free(file->segments);
     free(file->functions);
+    recent_bytes_forget(&file->recent);
     known_symbols_free(file->known);
     free(file->root);
     free(file->path);
@@ -341,10 +342,26 @@ static size_t read_part(struct elf_file *file, uint64_t offset, void *buffer, si
     return got;
 }
 
+/* Read a part of the file, if the bytes have room in one. */
+static void read_ahead(struct elf_file *file, uint64_t offset, size_t size)
+{
+    struct recent_part *part;
+
+    if (size > RECENT_PART_BYTES / 2)
+        return;
+    part = recent_bytes_replace(&file->recent, offset);
+    part->size = read_part(file, part->offset, part->bytes, RECENT_PART_BYTES);
+}
+
 size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_t size)
 {
     size_t done = 0, part, got;
 
+    if (recent_bytes_copy(&file->recent, offset, buffer, size))
+        return size;
+    read_ahead(file, offset, size);
+    if (recent_bytes_copy(&file->recent, offset, buffer, size))
+        return size;
     do {
         part = size - done < ELF_ANSWER_MAX ? size - done : ELF_ANSWER_MAX;
         got = part ? read_part(file, offset + done, (char *)buffer + done, part) : 0;

@@ -355,6 +355,8 @@ void mappings_rest(struct mappings *mappings, bool is_idle)
 {
     if (mappings->parser)
         parser_rest(mappings->parser, is_idle);
+    for (int i = 0; is_idle && i < mappings->opened_count; i++)
+        recent_bytes_forget(&mappings->opened[i].file->recent);
 }
 
 bool mappings_lack_parser(const struct mappings *mappings)

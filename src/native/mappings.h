@@ -17,6 +17,7 @@
 
 #include "elf/requests.h"
 #include "elf/symbols.h"
+#include "native/recent_bytes.h"
 #include "util/error.h"
 
 struct memory;
@@ -63,6 +64,7 @@ struct elf_file {
     unsigned int debug_epoch;    /* of the parser that got the request for it */
     uint32_t debug_version;      /* debug_fetch_version() at that time */
     struct known_symbols *known; /* answers about its functions (native/native_symbols.h) */
+    struct recent_bytes recent;  /* of its content */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */
     uint8_t *functions;
@@ -94,7 +96,8 @@ struct mapping *mappings_all(struct mappings *mappings, int *count);
 
 /* Return the parser of the files, started at first use. */
 struct parser *mappings_parser(struct mappings *mappings);
-/* Let the parser end if it is not in use (parser_rest()). */
+/* Let the parser end if it is not in use (parser_rest()), and forget what is kept of files for an
+ * idle VM. */
 void mappings_rest(struct mappings *mappings, bool is_idle);
 /* True if no process could be started to parse files. */
 bool mappings_lack_parser(const struct mappings *mappings);
