@@ -12,14 +12,14 @@ enum {
     CODE_MAX = 256 << 20,
 };
 
-struct search {
+struct direct_call_search {
     int fd;
     uint64_t function;
     size_t most;
     struct buffer *calls;
 };
 
-static bool add_calls(const struct search *search, const struct code_bytes *code)
+static bool add_calls(const struct direct_call_search *search, const struct code_bytes *code)
 {
     uint64_t target;
 
@@ -36,7 +36,7 @@ static bool add_calls(const struct search *search, const struct code_bytes *code
 }
 
 /* Chunks overlap by the size of a call minus one byte. */
-static bool search_segment(const struct search *search, const GElf_Phdr *segment,
+static bool search_segment(const struct direct_call_search *search, const GElf_Phdr *segment,
                            uint8_t bytes[CHUNK_BYTES])
 {
     for (uint64_t at = 0; at < segment->p_filesz && at < CODE_MAX;
@@ -53,7 +53,7 @@ static bool search_segment(const struct search *search, const GElf_Phdr *segment
 
 bool direct_calls_find(Elf *elf, int fd, uint64_t function, size_t most, struct buffer *calls)
 {
-    const struct search search = {fd, function, most, calls};
+    const struct direct_call_search search = {fd, function, most, calls};
     uint8_t *bytes = xmalloc(CHUNK_BYTES);
     bool complete = true;
     GElf_Phdr header;

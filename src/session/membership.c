@@ -42,6 +42,15 @@ static double sampled_share(const struct session *session, const struct target *
     return (double)target->plan.frequency / session->options->frequency;
 }
 
+static int open(const struct session *session, struct target *target, struct error *error)
+{
+    set_plan(session, target);
+    target->name.is_known = has_name(target->vm);
+    target->symbolizer =
+        symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
+    return target->symbolizer ? 0 : -1;
+}
+
 int membership_open(struct session *session, struct error *error)
 {
     struct targets *targets = session->targets;
@@ -50,11 +59,7 @@ int membership_open(struct session *session, struct error *error)
         struct target *target = targets->of[i];
 
         target->number = (uint32_t)i;
-        set_plan(session, target);
-        target->name.is_known = has_name(target->vm);
-        target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
-                                            session->segment->profile, error);
-        if (target->symbolizer) {
+        if (open(session, target, error) == 0) {
             i++;
             continue;
         }
@@ -124,10 +129,9 @@ int membership_watch(struct session *session, struct error *error)
     return 0;
 }
 
-static void prepare(struct session *session, struct target *target)
+static void set_kernel(const struct session *session, struct target *target)
 {
     symbolizer_set_kernel(target->symbolizer, session->kernel, session->options->kernel_addresses);
-    symbolizer_prepare(target->symbolizer);
 }
 
 void membership_prepare(struct session *session)
@@ -137,8 +141,10 @@ void membership_prepare(struct session *session)
     session->kernel = kernel_symbols_new(&unnamed);
     if (!session->kernel)
         log_decision("symbols", "kernel functions have no names: %s", unnamed.text);
-    for (size_t i = 0; i < session->targets->count; i++)
-        prepare(session, session->targets->of[i]);
+    for (size_t i = 0; i < session->targets->count; i++) {
+        set_kernel(session, session->targets->of[i]);
+        symbolizer_find_states(session->targets->of[i]->symbolizer);
+    }
 }
 
 /* ---- leaving ---- */
@@ -252,12 +258,9 @@ static int join(struct session *session, struct target *target, struct error *er
 {
     int result;
 
-    set_plan(session, target);
-    target->name.is_known = has_name(target->vm);
-    target->symbolizer =
-        symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
-    if (!target->symbolizer)
+    if (open(session, target, error))
         return -1;
+    symbolizer_await_threads(target->symbolizer);
     result = begin(session, target, error);
     if (!result) {
         account(session, target);
@@ -268,7 +271,7 @@ static int join(struct session *session, struct target *target, struct error *er
     if (result)
         programs_remove_target(session->programs, target->vm);
     else
-        prepare(session, target);
+        set_kernel(session, target);
     return result;
 }
 

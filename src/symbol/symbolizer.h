@@ -51,19 +51,23 @@ process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint6
  * of the kernel have them without this. */
 void symbolizer_set_traces(struct symbolizer *symbolizer, const struct wire_trace_atoms *atoms);
 
-/* The hooks of the VM. They belong to the symbolizer, and are freed by symbolizer_prepare(). NULL
- * with error. */
+/* The hooks of the VM. They belong to the symbolizer, and are valid until its next call. NULL with
+ * error. */
 struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *error);
 
-/* Find what takes long to find and is not needed before the first sample. Samples can wait
- * meanwhile. */
-void symbolizer_prepare(struct symbolizer *symbolizer);
+/* Find the functions that show what a thread does. That takes long. Samples can wait meanwhile. */
+void symbolizer_find_states(struct symbolizer *symbolizer);
+
+/* Have them found when the first sample of a thread comes: a VM that rests may give none for
+ * hours. */
+void symbolizer_await_threads(struct symbolizer *symbolizer);
 
 /* Notice what changes seldom. Call about once a second. `has_rested`: the VM has not run since the
  * last call. */
 void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
 
-/* Let the process that reads the VM's files end if it is not in use (parser_rest()). */
+/* Let the process that reads the VM's files end if it is not in use (parser_rest()), and free what
+ * a VM that is idle does not need. */
 void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle);
 
 /* Read how long each thread has run. Call when sampling begins and ends, and some times between: a
