@@ -189,12 +189,14 @@ $(BUILD)/tests/seeds: tests/fuzz/seeds.c tests/fuzz/full_profile.h tests/fuzz/fu
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter-out %.h,$^) $(LDLIBS)
 
 # Programs that print properties of a VM for the end-to-end tests: its hooks, its processes, the
-# frames of its functions. The next two write lies into one, and have files for it. The last four
-# send files to services, print the keys of the agent's configuration and its metrics for the tests
-# of the docs, and write a recording for the agent's spool.
+# frames of its functions, and what recognizes functions in other builds. The next two write lies
+# into one, and have files for it. The last four send files to services, print the keys of the
+# agent's configuration and its metrics for the tests of the docs, and write a recording for the
+# agent's spool.
 LISTS := $(BUILD)/tests/hook_list $(BUILD)/tests/process_list $(BUILD)/tests/leaf_depths \
-	$(BUILD)/tests/hostile $(BUILD)/tests/stalling_files $(BUILD)/tests/push_send \
-	$(BUILD)/tests/config_keys $(BUILD)/tests/metric_list $(BUILD)/tests/large_recording
+	$(BUILD)/tests/likeness_list $(BUILD)/tests/hostile $(BUILD)/tests/stalling_files \
+	$(BUILD)/tests/push_send $(BUILD)/tests/config_keys $(BUILD)/tests/metric_list \
+	$(BUILD)/tests/large_recording
 $(BUILD)/tests/large_recording: LDLIBS += -lcmocka
 $(BUILD)/tests/hostile: $(wildcard tests/tools/hostile_*.c) tests/tools/hostile.h
 $(LISTS): $(BUILD)/tests/%: tests/tools/%.c $(ROOM_OBJECTS)

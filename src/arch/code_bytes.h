@@ -23,6 +23,16 @@ bool code_bytes_next_call(const struct code_bytes *code, size_t *at, uint64_t *t
 /* The same for a call through a word of memory near the code: *word becomes the word's address. */
 bool code_bytes_next_literal_call(const struct code_bytes *code, size_t *at, uint64_t *word);
 
+/* An address that an instruction contains, relative to its own. */
+struct code_reference {
+    uint64_t target;
+    enum { REFERENCE_CALL, REFERENCE_JUMP, REFERENCE_ADDRESS } kind; /* the last: to a register */
+};
+
+/* Find the next reference from offset *at on. *at becomes its offset. */
+bool code_bytes_next_reference(const struct code_bytes *code, size_t *at,
+                               struct code_reference *reference);
+
 /* True if the bytes begin with a direct jump. *target becomes its target. `size` of
  * CPU_JUMP_BYTES_MAX suffices. */
 bool code_bytes_jump(const struct code_bytes *code, uint64_t *target);

@@ -12,6 +12,7 @@
 #include "cli/signals.h"
 #include "input/input.h"
 #include "output/weight.h"
+#include "profile/alike_frames.h"
 #include "profile/events.h"
 #include "recording/recording_join.h"
 
@@ -149,10 +150,12 @@ static void check_lengths(struct comparison *comparison)
 /* ---- both recordings as one ---- */
 
 /* Join both recordings. Takes over both descriptors. Returns one that reads the result. */
-static int join_sides(struct side sides[2], uint64_t starts[2], struct error *error)
+static int join_sides(struct side sides[2], const struct alike_frames *alike, uint64_t starts[2],
+                      struct error *error)
 {
     const struct join_part parts[] = {{sides[0].fd, sides[0].path}, {sides[1].fd, sides[1].path}};
-    const struct join_options options = {.order = JOIN_IN_TURN, .gap_ns = GAP_NS, .starts = starts};
+    const struct join_options options = {
+        .order = JOIN_IN_TURN, .gap_ns = GAP_NS, .alike = alike, .starts = starts};
     int fd = recording_writer_file(NULL, temporary_directory(), error), joined;
 
     if (fd < 0)
@@ -174,12 +177,15 @@ static int compare_sides(struct side sides[2], const struct diff_options *option
         .sort = options->sort,
         .of_all_events = !output.settings.event && !output.settings.value,
     };
+    struct alike_frames *alike;
     uint64_t starts[2];
     int fd;
 
     if (choose_event(sides, &output.settings, error))
         return -1;
-    fd = join_sides(sides, starts, error);
+    alike = alike_frames_find(sides[0].profile, sides[1].profile);
+    fd = join_sides(sides, alike, starts, error);
+    alike_frames_free(alike);
     if (fd < 0)
         return -1;
     comparison.sides[0] = compared_side(&sides[0], 0);

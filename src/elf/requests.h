@@ -25,6 +25,9 @@ enum elf_call {
     /* The function of `file` that contains `address`. Answer: struct elf_found, then its name,
      * which is empty if no symbol covers the address. */
     ELF_SYMBOL_AT,
+    /* The likeness of the function that starts at `address` of `file` (elf/likenesses.h). Answer:
+     * uint64_t. */
+    ELF_LIKENESS,
     /* The address of the symbol `text`. Answer: uint64_t. */
     ELF_SYMBOL_NAMED,
     /* The rule for unwinding at `address`. Answer: struct cfi_rule. */

@@ -11,6 +11,7 @@
 #include "elf/direct_calls.h"
 #include "elf/elf_limits.h"
 #include "elf/inlined.h"
+#include "elf/likenesses.h"
 #include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
@@ -23,10 +24,11 @@ enum { FILES_MAX = 1 << 10, OFFSETS_MAX = 1 << 10 };
 struct file {
     Elf *elf; /* NULL: closed */
     int fd;
-    size_t bytes;                /* taken of the room */
-    struct elf_symbols *symbols; /* NULL until they are read */
-    struct cfi_tables *rules;    /* NULL until first used */
-    struct inlined *inlined;     /* NULL: its debug information was not requested, or has none */
+    size_t bytes;                  /* taken of the room */
+    struct elf_symbols *symbols;   /* NULL until they are read */
+    struct cfi_tables *rules;      /* NULL until first used */
+    struct likenesses *likenesses; /* NULL until first used */
+    struct inlined *inlined;       /* NULL: its debug information was not requested, or has none */
 };
 
 struct elf_service {
@@ -45,6 +47,7 @@ static void close_file(struct elf_service *service, struct file *file)
 {
     inlined_free(file->inlined);
     cfi_tables_free(file->rules);
+    likenesses_free(file->likenesses);
     elf_symbols_free(file->symbols);
     elf_limits_close(file->elf, &service->room, file->bytes);
     close(file->fd);
@@ -205,6 +208,16 @@ static void find_symbol(struct file *file, uint64_t address, struct buffer *answ
         buffer_put(answer, symbol.name, strnlen(symbol.name, ELF_SYMBOL_BYTES_MAX));
 }
 
+static void find_likeness(struct file *file, uint64_t start, struct buffer *answer)
+{
+    uint64_t likeness;
+
+    if (!file->likenesses)
+        file->likenesses = likenesses_new(file->elf, file->fd);
+    likeness = likenesses_find(file->likenesses, start);
+    buffer_put(answer, &likeness, sizeof(likeness));
+}
+
 static void keep_debug_information(struct elf_service *service, struct file *file, int debug_fd,
                                    struct buffer *answer)
 {
@@ -289,6 +302,9 @@ static void answer_about(struct elf_service *service, const struct elf_request *
         break;
     case ELF_SYMBOL_AT:
         find_symbol(file, request->address, answer);
+        break;
+    case ELF_LIKENESS:
+        find_likeness(file, request->address, answer);
         break;
     case ELF_SYMBOL_NAMED:
         find_address(file, text, request->text_bytes, answer);

@@ -6,6 +6,7 @@
 
 #include "arch/code_bytes.h"
 #include "arch/decoder.h"
+#include "elf/function_table.h"
 #include "native/elf_file.h"
 #include "native/mappings.h"
 #include "native/parser.h"
@@ -76,86 +77,45 @@ bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function,
     return begins;
 }
 
-/* The header is {version, encodings of eh_frame_ptr, fde_count, table}, eh_frame_ptr, fde_count.
- * Pairs {start, FDE} follow, relative to the section and sorted by start. Other encodings are
- * allowed, but no linker for x86-64 or arm64 writes them. */
-enum {
-    VERSION = 1,
-    POINTER_SDATA4_PCREL = 0x1b,
-    COUNT_UDATA4 = 0x03,
-    TABLE_SDATA4_DATAREL = 0x3b,
-    HEADER_BYTES = 12,
-    PAIR_BYTES = 8,
-    TABLE_BYTES_MAX = 16 << 20, /* 2 million functions; a VM has 20,000 */
-};
+enum { TABLE_BYTES_MAX = 16 << 20 }; /* 2 million functions; a VM has 20,000 */
 
-/* Read the table once. False if the file has none of this form. */
-static bool read_table(struct elf_file *file)
+/* Read the table once. False if the file has none. */
+static bool find_table(struct elf_file *file, struct function_table *table)
 {
-    uint64_t size = file->opened.functions_bytes;
-    uint8_t *bytes;
+    uint64_t size = file->opened.functions_bytes, address = file->opened.functions_address;
 
-    if (file->functions || file->has_no_functions)
-        return file->functions;
-    file->has_no_functions = true;
-    if (size < HEADER_BYTES || size > TABLE_BYTES_MAX)
+    if (file->has_no_functions || size > TABLE_BYTES_MAX)
         return false;
-    bytes = xmalloc(size);
-    if (read_file(file, file->opened.functions_offset, bytes, size) && bytes[0] == VERSION &&
-        bytes[1] == POINTER_SDATA4_PCREL && bytes[2] == COUNT_UDATA4 &&
-        bytes[3] == TABLE_SDATA4_DATAREL) {
-        file->functions = bytes;
-        return true;
+    if (!file->functions) {
+        file->functions = xmalloc(size + 1);
+        file->has_no_functions =
+            !read_file(file, file->opened.functions_offset, file->functions, size);
     }
-    free(bytes);
-    return false;
-}
-
-/* The pairs of the table, their number, and the address to which they are relative. */
-static const uint8_t *find_table(struct elf_file *file, uint64_t *address, size_t *count)
-{
-    uint32_t listed;
-    size_t size;
-
-    if (!read_table(file))
-        return NULL;
-    memcpy(&listed, file->functions + 8, sizeof(listed));
-    size = (file->opened.functions_bytes - HEADER_BYTES) / PAIR_BYTES;
-    *count = listed < size ? listed : size;
-    *address = file->opened.functions_address;
-    return file->functions + HEADER_BYTES;
-}
-
-static uint64_t start_at(const uint8_t *table, uint64_t address, size_t index)
-{
-    int32_t offset;
-
-    memcpy(&offset, table + index * PAIR_BYTES, sizeof(offset));
-    return address + (uint64_t)(int64_t)offset;
+    return !file->has_no_functions && function_table_read(table, file->functions, size, address);
 }
 
 bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
                                uint64_t *end)
 {
-    uint64_t section, wanted = address - file->bias;
-    size_t low = 0, high, count;
-    const uint8_t *table = find_table(file, &section, &count);
+    struct function_table table;
+    uint64_t wanted = address - file->bias;
+    size_t low = 0, high;
 
-    if (!table)
+    if (!find_table(file, &table))
         return false;
-    high = count;
+    high = table.count;
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (start_at(table, section, middle) <= wanted)
+        if (function_table_start(&table, middle) <= wanted)
             low = middle + 1;
         else
             high = middle;
     }
     if (!low)
         return false;
-    *start = start_at(table, section, low - 1) + file->bias;
-    *end = low < count ? start_at(table, section, low) + file->bias : 0;
+    *start = function_table_start(&table, low - 1) + file->bias;
+    *end = low < table.count ? function_table_start(&table, low) + file->bias : 0;
     return true;
 }
 

@@ -27,13 +27,9 @@ void native_code_callers(struct elf_file *file, uint64_t function, native_call_v
  * breakpoint anywhere else would change what the code does. Both are target addresses. */
 bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address);
 
-/*
- * Finds function boundaries without symbols. The table of .eh_frame_hdr, which stripped binaries
- * keep for unwinding, lists the start of each function (Linux Standard Base Core 5.0, 10.6.2).
- */
-
 /* Find the start of the function that contains `address`, and the start of the next function (0 if
- * it is the last). All are target addresses. False if the function is unknown. */
+ * it is the last). All are target addresses. False if the function is unknown
+ * (elf/function_table.h). */
 bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
                                uint64_t *end);
 

@@ -216,14 +216,27 @@ bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_s
     return true;
 }
 
-uint64_t native_symbol_address(struct elf_file *file, const char *name)
+/* Ask the parser for a number. 0 if it has no answer. */
+static uint64_t ask_number(struct elf_file *file, enum elf_call call, uint64_t address,
+                           const char *text)
 {
     struct buffer answer = {0};
-    uint64_t address = 0;
+    uint64_t number = 0;
 
-    if (elf_file_ask(file, ELF_SYMBOL_NAMED, 0, name, -1, &answer) &&
-        answer.size == sizeof(address))
-        memcpy(&address, answer.data, sizeof(address));
+    if (elf_file_ask(file, call, address, text, -1, &answer) && answer.size == sizeof(number))
+        memcpy(&number, answer.data, sizeof(number));
     buffer_free(&answer);
+    return number;
+}
+
+uint64_t native_symbol_likeness(struct elf_file *file, uint64_t start)
+{
+    return ask_number(file, ELF_LIKENESS, start - file->bias, NULL);
+}
+
+uint64_t native_symbol_address(struct elf_file *file, const char *name)
+{
+    uint64_t address = ask_number(file, ELF_SYMBOL_NAMED, 0, name);
+
     return address ? address + file->bias : 0;
 }

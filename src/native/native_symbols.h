@@ -20,6 +20,10 @@ struct native_symbol {
  * are kept: an agent names the same functions again in each segment. */
 bool native_symbol_find(struct elf_file *file, uint64_t address, struct native_symbol *symbol);
 
+/* Return the likeness of the function that starts at `start` (a target address), which recognizes
+ * it in other builds of its file (elf/likenesses.h); 0: it has none. */
+uint64_t native_symbol_likeness(struct elf_file *file, uint64_t start);
+
 /* Return the target address of a function or object by its exact (mangled) name, or 0. Symbols that
  * were split off are not searched. */
 uint64_t native_symbol_address(struct elf_file *file, const char *name);

@@ -60,6 +60,9 @@ enum frame_kind {
  * symbol, not the sampled address, so that equal stacks have the same id. */
 struct frame {
     uint64_t address;
+    /* Recognizes a native function without a name in other builds (elf/likenesses.h); 0: it can't
+     * be recognized. */
+    uint64_t likeness;
     string_id symbol;
     module_id module;
     string_id file;

@@ -159,8 +159,14 @@ static module_id profile_remap_module(struct profile_remap *remap, module_id id)
 static frame_id profile_remap_frame(struct profile_remap *remap, frame_id id)
 {
     struct frame frame = *profile_get_frame(remap->from, id);
+    const char *name = remap->alike ? alike_frames_name(remap->alike, remap->from, &frame) : NULL;
 
-    frame.symbol = profile_remap_string(remap, frame.symbol);
+    if (name) {
+        frame.unresolved = 0;
+        frame.likeness = 0;
+    }
+    frame.symbol =
+        name ? profile_string_z(remap->to, name) : profile_remap_string(remap, frame.symbol);
     frame.module = profile_remap_module(remap, frame.module);
     frame.file = profile_remap_string(remap, frame.file);
     return profile_frame(remap->to, &frame);

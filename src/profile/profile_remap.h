@@ -7,12 +7,14 @@
  */
 #pragma once
 
+#include "profile/alike_frames.h"
 #include "profile/profile.h"
 
 struct profile_remap {
     const struct profile *from;
     struct profile *to;
-    const char *host; /* given to targets without a host; NULL: none is given */
+    const char *host;                 /* given to targets without a host; NULL: none is given */
+    const struct alike_frames *alike; /* whose frames get their common names; NULL: none do */
     /* Ids in `to`, indexed by the id in `from`; 0: not copied yet. Freed by profile_remap_free().
      */
     struct carried {

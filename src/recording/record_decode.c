@@ -115,8 +115,19 @@ static void decode_module(struct record_decoder *decoder, struct cursor *cursor,
         check_new(cursor, &decoder->counts.modules, profile_module(profile, &module));
 }
 
+static uint64_t decode_likeness(const struct frame *frame, struct cursor *cursor)
+{
+    uint64_t likeness = cursor_u64(cursor);
+
+    if (!likeness)
+        cursor_fail(cursor, "likeness is 0");
+    if (frame->kind != FRAME_NATIVE || !frame->unresolved)
+        cursor_fail(cursor, "likeness of a frame that has a name");
+    return likeness;
+}
+
 static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
-                         struct profile *profile)
+                         struct profile *profile, bool has_likeness)
 {
     const struct late_name *late = late_names_find(&decoder->names, decoder->ids.frames.count + 1);
     uint32_t before = profile_counts(profile).frames;
@@ -132,6 +143,8 @@ static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
     frame.unresolved = (uint8_t)cursor_varint(cursor, 1, "flag is neither 0 nor 1");
     if (frame.kind < FRAME_ERLANG)
         cursor_fail(cursor, "unknown kind of frame");
+    if (has_likeness)
+        frame.likeness = decode_likeness(&frame, cursor);
     if (cursor->problem)
         return;
     decoder->base.address = frame.address;
@@ -139,6 +152,7 @@ static void decode_frame(struct record_decoder *decoder, struct cursor *cursor,
         frame.address -= late->before;
         frame.symbol = profile_string_z(profile, late->symbol);
         frame.unresolved = 0;
+        frame.likeness = 0;
     }
     note_id(decoder, cursor, &decoder->ids.frames, before, profile_frame(profile, &frame));
 }
@@ -401,7 +415,8 @@ bool record_decode(struct record_decoder *decoder, struct cursor *cursor, struct
         decode_module(decoder, cursor, profile);
         break;
     case RECORD_FRAME:
-        decode_frame(decoder, cursor, profile);
+    case RECORD_FRAME_OF_LIKENESS:
+        decode_frame(decoder, cursor, profile, type == RECORD_FRAME_OF_LIKENESS);
         break;
     case RECORD_STACK:
         decode_stack(decoder, cursor, profile);

@@ -15,7 +15,9 @@ static void encode_module(const struct module *module, struct buffer *records)
 static void encode_frame(struct record_encoder *encoder, const struct frame *frame,
                          struct buffer *records)
 {
-    buffer_byte(records, RECORD_FRAME);
+    uint64_t likeness = htole64(frame->likeness);
+
+    buffer_byte(records, frame->likeness ? RECORD_FRAME_OF_LIKENESS : RECORD_FRAME);
     buffer_zigzag(records, (int64_t)(frame->address - encoder->base.address));
     buffer_varint(records, frame->symbol);
     buffer_varint(records, frame->module);
@@ -23,6 +25,8 @@ static void encode_frame(struct record_encoder *encoder, const struct frame *fra
     buffer_varint(records, frame->line);
     buffer_varint(records, frame->kind);
     buffer_varint(records, frame->unresolved);
+    if (frame->likeness)
+        buffer_put(records, &likeness, sizeof(likeness));
     encoder->base.address = frame->address;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The format of a recording (.bfr), version 15. All numbers of fixed size are little-endian.
+ * The format of a recording (.bfr), version 16. All numbers of fixed size are little-endian.
  *
  *      magic     8 bytes   89 'B' 'F' 'R' 0d 0a 1a 0a   (shows damage by text-mode transfers)
- *      version   u32       15
+ *      version   u32       16
  *      chunk...            the first is CHUNK_HEADER, the last CHUNK_END
  *
  * A file without CHUNK_END was cut; it is valid up to its last whole chunk.
@@ -62,7 +62,8 @@
  * number of the frame minus that of the frame before, 0 for the first; varint bytes from the start
  * of the function to the frame's address; string symbol. They take LATE_NAMES_BYTES_MAX at most.
  * The newest chunk is valid, for all frames, also for those before it: the frame has this symbol,
- * the start of the function as address, and is resolved. There is none without late names.
+ * the start of the function as address, is resolved, and has no likeness. There is none without
+ * late names.
  *
  * CHUNK_END: empty.
  *
@@ -73,12 +74,12 @@
  *      RECORD_MODULE   varints path, build_id
  *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
  *                      symbol, module, file, line, kind, unresolved
- *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
- *      RECORD_EVENT    varints name, count of values (1 to 6), for each value name, unit. All
- *                      events come before the first sample.
- *      RECORD_ANCESTOR varint own id - that of the next one up, as in RECORD_STACK; varint name
- *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call, application,
- *                      parent, ancestors
+ *      RECORD_FRAME_OF_LIKENESS   the same, and u64 likeness, which is not 0 (elf/likenesses.h).
+ * The frame is of a native function, and unresolved. RECORD_STACK    varint own id - parent's id;
+ * varint frame. A parent of 0 is own id - 0. RECORD_EVENT    varints name, count of values (1 to
+ * 6), for each value name, unit. All events come before the first sample. RECORD_ANCESTOR varint
+ * own id - that of the next one up, as in RECORD_STACK; varint name RECORD_PROCESS  varints
+ * identity, target, pid, name, label, initial_call, application, parent, ancestors
  *      RECORD_PROCESS_OF_DETAIL   the same; its label is a detail (struct process_entry)
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
@@ -110,11 +111,11 @@
     "\x89"                                                                                         \
     "BFR\r\n\x1a\n"
 #define RECORDING_MAGIC_SIZE 8
-#define RECORDING_VERSION    15
+#define RECORDING_VERSION    16
 /* Before this version, the value SCHED_LONG is the slice. */
 #define RECORDING_OF_SLICES 13
-/* Version 14 has no late names, version 13 no marks. Version 11 has no traces, and is a recording
- * of version 12 otherwise. */
+/* Version 15 has no likenesses, version 14 no late names, version 13 no marks. Version 11 has no
+ * traces, and is a recording of version 12 otherwise. */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
@@ -161,4 +162,5 @@ enum record_type {
     RECORD_TRACE_SPAN = 13,
     RECORD_SAMPLE_OF_TRACE = 14,
     RECORD_SAMPLE_OF_SLICE = 15,
+    RECORD_FRAME_OF_LIKENESS = 16,
 };

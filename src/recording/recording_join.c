@@ -367,7 +367,8 @@ static int open_all(struct join *join, const struct join_part *parts)
 
         part->name = parts[i].name;
         part->profile = profile_new();
-        part->remap = (struct profile_remap){.from = part->profile, .to = join->profile};
+        part->remap = (struct profile_remap){
+            .from = part->profile, .to = join->profile, .alike = join->options->alike};
         part->recording = recording_open(parts[i].fd, parts[i].name, result ? &own : join->error);
         if (!part->recording)
             result = -1;

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "profile/alike_frames.h"
 #include "recording/recording.h"
 
 struct join_part {
@@ -29,8 +30,9 @@ enum join_order {
 struct join_options {
     enum join_order order;
     uint64_t gap_ns;
-    const char *trigger; /* of the joined recording; NULL: as in the parts */
-    uint64_t *starts;    /* out: start of each part, ns in joined time; NULL: not needed */
+    const char *trigger;              /* of the joined recording; NULL: as in the parts */
+    const struct alike_frames *alike; /* of the parts; NULL: their frames keep their names */
+    uint64_t *starts; /* out: start of each part, ns in joined time; NULL: not needed */
 };
 
 /* Write all parts to `fd`. *ret_fd reads the result, as in recording_finish(); also on failure: if

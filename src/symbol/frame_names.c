@@ -189,6 +189,8 @@ static struct named_frame name_without_symbol(struct frame_names *names, uint64_
     if (known)
         return intern(names, &frame, known);
     frame.unresolved = 1;
+    if (mapping && mapping->file)
+        frame.likeness = native_symbol_likeness(mapping->file, start);
     path = profile_module_path(names->profile, frame.module);
     slash = strrchr(path, '/');
     snprintf(text, sizeof(text), "%.200s+0x%" PRIx64, slash && slash[1] ? slash + 1 : path,

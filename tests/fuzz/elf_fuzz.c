@@ -136,6 +136,7 @@ static void use_file(struct elf_file *file, struct mapping *mapping)
 
     usdt_each(file, count_probe, &probes);
     native_symbol_address(file, "main");
+    native_symbol_likeness(file, START);
     mapping->file = file;
     mappings = mappings_of_list(mapping, 1);
     cfi = cfi_new(mappings);

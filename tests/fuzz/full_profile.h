@@ -152,6 +152,7 @@ static inline void full_add_processes(struct full_profile *full)
 static inline frame_id full_frame(struct full_profile *full, const char *symbol, const char *path,
                                   enum frame_kind kind, uint64_t address)
 {
+    bool is_nameless = kind == FRAME_NATIVE && full_has(full, FULL_NO_NAMES);
     struct profile *profile = full->profile;
     struct module module = {full_has(full, FULL_FOREIGN_TEXTS) ? full_text(full, path)
                                                                : profile_string_z(profile, path),
@@ -159,6 +160,7 @@ static inline frame_id full_frame(struct full_profile *full, const char *symbol,
 
     return profile_frame(profile, &(struct frame){
                                       .address = address,
+                                      .likeness = is_nameless ? 7 : 0,
                                       .symbol = full_text(full, symbol),
                                       .module = *path && !full_has(full, FULL_NO_MODULE)
                                                     ? profile_module(profile, &module)
@@ -166,7 +168,7 @@ static inline frame_id full_frame(struct full_profile *full, const char *symbol,
                                       .file = *path ? 0 : full_text(full, "src/cart.erl"),
                                       .line = *path ? 0 : 12,
                                       .kind = (uint8_t)kind,
-                                      .unresolved = kind == FRAME_RUNTIME,
+                                      .unresolved = is_nameless || kind == FRAME_RUNTIME,
                                   });
 }
 

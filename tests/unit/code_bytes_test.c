@@ -71,6 +71,29 @@ static void test_plt_stub_jumps_through_its_word(void **state)
     assert_false(code_bytes_plt_stub(&(struct code_bytes){header, sizeof(header), START}, &word));
 }
 
+static void test_references_are_calls_jumps_and_addresses(void **state)
+{
+    static const uint8_t bytes[] = {0xe9, 0x10, 0,    0,    0,    0x90, 0x4c, 0x8d, 0x25, 0x20, 0,
+                                    0,    0,    0x48, 0x8d, 0x44, 0x24, 8, /* lea rax, [rsp + 8] */
+                                    0xe8, 0,    0,    0,    0,    0x48, 0x8d, 0x05, 0,    0,    0};
+    static const struct code_reference found[] = {
+        {START + 5 + 0x10, REFERENCE_JUMP},
+        {START + 13 + 0x20, REFERENCE_ADDRESS},
+        {START + 23, REFERENCE_CALL},
+    };
+    const struct code_bytes code = {bytes, sizeof(bytes), START};
+    struct code_reference reference;
+    size_t at = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(found) / sizeof(found[0]); i++, at++) {
+        assert_true(code_bytes_next_reference(&code, &at, &reference));
+        assert_int_equal(reference.target, found[i].target);
+        assert_int_equal(reference.kind, found[i].kind);
+    }
+    assert_false(code_bytes_next_reference(&code, &at, &reference)); /* the last one is cut off */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -78,6 +101,7 @@ int main(void)
         cmocka_unit_test(test_literal_call_gives_the_address_of_its_word),
         cmocka_unit_test(test_jump_may_have_a_prefix),
         cmocka_unit_test(test_plt_stub_jumps_through_its_word),
+        cmocka_unit_test(test_references_are_calls_jumps_and_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

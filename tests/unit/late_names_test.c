@@ -21,6 +21,7 @@ static frame_id frame_of(struct profile *profile, const char *symbol, uint64_t a
                          bool unresolved)
 {
     return profile_frame(profile, &(struct frame){.address = address,
+                                                  .likeness = unresolved ? 7 : 0,
                                                   .symbol = profile_string_z(profile, symbol),
                                                   .module = small_module(profile, SMALL_FILE),
                                                   .kind = FRAME_NATIVE,
@@ -80,6 +81,7 @@ static void assert_named(const struct seen *seen)
         assert_string_equal(profile_text(profile, frame->symbol), "spin");
         assert_int_equal(frame->address, START);
         assert_int_equal(frame->unresolved, 0);
+        assert_int_equal(frame->likeness, 0);
         assert_string_equal(
             profile_text(profile,
                          profile_get_frame(profile, profile_get_stack(profile, leaf->parent)->frame)

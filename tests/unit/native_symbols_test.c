@@ -142,6 +142,45 @@ static void check_nest(struct elf_file *file, int at)
     assert_string_equal(found ? symbol.name : "", nest_name(at));
 }
 
+/* Functions that are known by their strings. like_twin and like_other_twin have the same, like_poor
+ * has too few, and what calls like_called has no name. */
+extern const char like_alone[], like_twin[], like_other_twin[], like_poor[], like_called[];
+#define LIKE_FUNCTION(name, body)                                                                  \
+    ".type " name ", @function\n" name ": .cfi_startproc\n" body "ret\n.cfi_endproc\n"
+#define LIKE_STRINGS "lea like_first(%rip), %rax\nlea like_second(%rip), %r8\n"
+__asm__(".section .rodata\n"
+        "like_first: .string \"first\"\n"
+        "like_second: .string \"second\"\n"
+        "like_third: .string \"third\"\n"
+        "like_short: .string \"abc\"\n"
+        ".text\n" LIKE_FUNCTION("like_alone",
+                                LIKE_STRINGS "lea like_third(%rip), %rdx\ncall like_called\n")
+            LIKE_FUNCTION("like_twin", LIKE_STRINGS LIKE_STRINGS)
+                LIKE_FUNCTION("like_other_twin", LIKE_STRINGS LIKE_STRINGS)
+                    LIKE_FUNCTION("like_poor", LIKE_STRINGS "lea like_short(%rip), %rdx\n")
+                        LIKE_FUNCTION("like_called", LIKE_STRINGS LIKE_STRINGS LIKE_STRINGS));
+
+static uint64_t likeness_at(struct elf_file *file, const char *function)
+{
+    return native_symbol_likeness(file, (uintptr_t)function);
+}
+
+/* A function has a likeness if no other one has the same, and enough links have a name. It has none
+ * at an address within it. */
+static void test_likeness_is_unique_in_the_file(void **state)
+{
+    struct elf_file *file = own_file();
+
+    (void)state;
+    assert_int_not_equal(likeness_at(file, like_alone), 0);
+    assert_int_equal(likeness_at(file, like_alone), likeness_at(file, like_alone));
+    assert_int_equal(likeness_at(file, like_alone + 1), 0);
+    assert_int_equal(likeness_at(file, like_twin), 0);
+    assert_int_equal(likeness_at(file, like_other_twin), 0);
+    assert_int_equal(likeness_at(file, like_poor), 0);
+    assert_int_equal(likeness_at(file, like_called), 0);
+}
+
 /* Functions whose symbol has no size, as musl's memcpy(). */
 extern const char sizeless[], sizeless_end[], sizeless_nop[];
 __asm__(".text\n"
@@ -322,6 +361,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_function_without_a_size_ends_where_its_code_does,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_answers_are_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_likeness_is_unique_in_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_symbols_are_found_by_name, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_stripped_library_has_names_from_dynsym, set_up,
                                         tear_down),

@@ -93,6 +93,7 @@ static void test_entries_that_differ_in_any_field_are_separate(void **state)
     memset(&a, 0x00, sizeof(a));
     memset(&b, 0xff, sizeof(b));
     a.address = b.address = 0x1000;
+    a.likeness = b.likeness = 0;
     a.symbol = b.symbol = a.module = b.module = a.file = b.file = 0;
     a.line = b.line = 7;
     a.kind = b.kind = FRAME_NATIVE;
@@ -103,6 +104,8 @@ static void test_entries_that_differ_in_any_field_are_separate(void **state)
     assert_int_equal(profile_frame(p, &b), 2);
     b.kind = FRAME_KERNEL;
     assert_int_equal(profile_frame(p, &b), 3);
+    b.likeness = 1;
+    assert_int_equal(profile_frame(p, &b), 4);
     assert_int_equal(profile_get_frame(p, 2)->unresolved, 1);
     assert_int_equal(profile_process(p, &(struct process_entry){.identity = 1}), 1);
     assert_int_equal(profile_process(p, &(struct process_entry){.identity = 2}), 2);

@@ -96,6 +96,8 @@ static void test_extreme_values_of_each_field_survive(void **state)
                                                  .line = UINT32_MAX,
                                                  .kind = FRAME_MARK,
                                                  .unresolved = 1});
+    profile_frame(small.profile,
+                  &(struct frame){.likeness = UINT64_MAX, .kind = FRAME_NATIVE, .unresolved = 1});
     profile_frame(small.profile, &(struct frame){.kind = FRAME_ERLANG});
     small.samples[0].values[0] = UINT64_MAX;
     small.samples[1].values[0] = 0;
@@ -106,8 +108,11 @@ static void test_extreme_values_of_each_field_survive(void **state)
     assert_int_equal(read_fd(fd, &seen, &error), 0);
     for (size_t i = 0; i < SMALL_SAMPLES; i++)
         assert_same_sample(&seen.samples[i], &small.samples[i]);
-    assert_int_equal(profile_get_frame(seen.profile, profile_counts(seen.profile).frames - 1)->line,
+    assert_int_equal(profile_get_frame(seen.profile, profile_counts(seen.profile).frames - 2)->line,
                      UINT32_MAX);
+    assert_int_equal(
+        profile_get_frame(seen.profile, profile_counts(seen.profile).frames - 1)->likeness,
+        UINT64_MAX);
     seen_free(&seen);
     profile_free(small.profile);
 }

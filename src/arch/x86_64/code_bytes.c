@@ -5,6 +5,8 @@
 
 /* call rel32, jmp rel32, and the start of call [rip + disp32] and jmp [rip + disp32] */
 enum { CALL = 0xe8, JUMP = 0xe9, INDIRECT = 0xff, CALL_RIP = 0x15, JUMP_RIP = 0x25 };
+/* lea r64, [rip + disp32]: a prefix for the register, the opcode, and its operands */
+enum { REX_W = 0x48, REX_R = 0x04, LEA = 0x8d, OPERANDS = 0xc7, RIP = 0x05, LEA_BYTES = 7 };
 enum { REX = 0x40, INDIRECT_BYTES = 6 };
 
 /* The address in the last four bytes of an instruction, relative to its end. */
@@ -22,6 +24,30 @@ bool code_bytes_next_call(const struct code_bytes *code, size_t *at, uint64_t *t
         if (code->bytes[*at] != CALL)
             continue;
         *target = relative(code, *at + CPU_CALL_BYTES);
+        return true;
+    }
+    return false;
+}
+
+static bool is_lea(const uint8_t *bytes)
+{
+    return (bytes[0] & ~REX_R) == REX_W && bytes[1] == LEA && (bytes[2] & OPERANDS) == RIP;
+}
+
+bool code_bytes_next_reference(const struct code_bytes *code, size_t *at,
+                               struct code_reference *reference)
+{
+    for (; *at + CPU_CALL_BYTES <= code->size; (*at)++) {
+        const uint8_t *bytes = code->bytes + *at;
+        bool is_branch = bytes[0] == CALL || bytes[0] == JUMP;
+        size_t end = *at + (is_branch ? CPU_CALL_BYTES : LEA_BYTES);
+
+        if (!is_branch && (end > code->size || !is_lea(bytes)))
+            continue;
+        reference->target = relative(code, end);
+        reference->kind = bytes[0] == CALL   ? REFERENCE_CALL
+                          : bytes[0] == JUMP ? REFERENCE_JUMP
+                                             : REFERENCE_ADDRESS;
         return true;
     }
     return false;

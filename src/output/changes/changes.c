@@ -12,6 +12,7 @@
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/inferred_name.h"
 #include "util/number.h"
 #include "util/utf8.h"
 
@@ -237,6 +238,24 @@ static void set_cover(const struct changes *changes, int side, bool is_part,
     options->represents[side] = seen > 0 ? 1 / seen : 0;
 }
 
+/* Count what the list does not show as sure: names that are inferred, and functions without one. */
+static void put_doubts(FILE *file, const struct function_change *list, size_t count,
+                       size_t left_out)
+{
+    size_t inferred = 0;
+
+    for (size_t i = 0; i < count; i++)
+        inferred += list[i].name[0] == INFERRED_NAME;
+    if (inferred)
+        fprintf(file, "%zu %s with %c: inferred from what calls the function, and what it calls\n",
+                inferred, inferred == 1 ? "name begins" : "names begin", INFERRED_NAME);
+    if (left_out)
+        fprintf(file,
+                "%zu native %s not compared: only the offset is known, in files of different "
+                "builds\n",
+                left_out, left_out == 1 ? "function is" : "functions are");
+}
+
 static void put_event(const struct changes *changes, const struct recording_totals *totals)
 {
     const struct comparison *comparison = changes->source->comparison;
@@ -254,11 +273,7 @@ static void put_event(const struct changes *changes, const struct recording_tota
                                  &left_out);
     put_head(changes, totals, options.scale);
     put_functions(changes, list, count);
-    if (left_out)
-        fprintf(
-            changes->file,
-            "%zu native %s not compared: only the offset is known, in files of different builds\n",
-            left_out, left_out == 1 ? "function is" : "functions are");
+    put_doubts(changes->file, list, count, left_out);
     free(list);
 }
 

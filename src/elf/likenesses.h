@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Recognizes a function without a name in another build of its file, by what it calls and by what
+ * calls it.
+ *
+ * The likeness of a function is a sum over its links, without their order:
+ *
+ *   - calls of functions that the file exports or imports, by name,
+ *   - strings whose address its code contains,
+ *   - calls of it by functions that the file exports, by name,
+ *   - calls from and to other functions, by their number.
+ *
+ * Only the names in .dynsym count, because each build has these. A function has no likeness if
+ * another one in the file has the same, if fewer than LINKS_LEAST links have a name, or if all that
+ * calls it has no name: a compiler that inlines a function gives all of its links to its caller,
+ * and only what calls them tells these two apart.
+ */
+#pragma once
+
+#include <libelf.h>
+#include <stdint.h>
+
+struct likenesses;
+
+/* Read the code of a file, which is also open as `fd`. Both are only used during this call. */
+struct likenesses *likenesses_new(Elf *elf, int fd);
+void likenesses_free(struct likenesses *likenesses);
+
+/* The likeness of the function that starts at an address of the file; 0: it has none. */
+uint64_t likenesses_find(const struct likenesses *likenesses, uint64_t start);
