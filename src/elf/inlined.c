@@ -11,10 +11,15 @@
 #include "elf/requests.h"
 #include "elf/symbols_internal.h"
 #include "util/alloc.h"
+#include "util/effort.h"
 
 enum {
-    DEPTH_MAX = 64, /* functions that are inlined into each other */
-    TEXT_MAX = 4096 /* bytes of a name, or of the path of a file */
+    DEPTH_MAX = 64,  /* functions that are inlined into each other */
+    TEXT_MAX = 4096, /* bytes of a name, or of the path of a file */
+    SCOPES_MAX = 256,
+    /* What may be spent on an address. A large unit of a VM has 20,000 entries. */
+    DIES_MAX = 1 << 20,
+    MS_MAX = 200,
 };
 
 struct inlined {
@@ -85,21 +90,43 @@ static bool find_unit(struct inlined *inlined, uint64_t address)
     return false;
 }
 
-/* Find the function at the address and what is inlined there, youngest first, with the blocks
- * between them. Return their number; *ret_scopes is to be freed. */
-static int find_scopes(struct inlined *inlined, uint64_t address, Dwarf_Die **ret_scopes)
-{
-    Dwarf_Die *scopes = NULL;
-    int count = dwarf_getscopes(&inlined->unit, address, &scopes);
-    Dwarf_Die youngest;
+/* ---- scopes ---- */
 
-    *ret_scopes = NULL;
-    if (count <= 0)
-        return 0;
-    youngest = scopes[0]; /* the others are where that function is defined */
-    free(scopes);
-    count = dwarf_getscopes_die(&youngest, ret_scopes);
-    return count < 0 ? 0 : count;
+/* A function, what is inlined in it, and the blocks between them: the youngest last. */
+struct scopes {
+    Dwarf_Die list[SCOPES_MAX];
+    int count;
+    struct effort effort;
+};
+
+/* True for what has no addresses itself, but can contain functions: rustc defines functions in the
+ * namespaces of their modules. dwarf_getscopes() does not look there. */
+static bool may_contain_functions(Dwarf_Die *die)
+{
+    int tag = dwarf_tag(die);
+
+    return tag == DW_TAG_namespace || tag == DW_TAG_structure_type || tag == DW_TAG_class_type;
+}
+
+/* Add the scopes below `parent` that contain the address. False if there are none. */
+static bool find_scopes(struct scopes *scopes, Dwarf_Die *parent, uint64_t address, int depth)
+{
+    Dwarf_Die child;
+    int next;
+
+    if (depth == SCOPES_MAX)
+        return false;
+    for (next = dwarf_child(parent, &child); next == 0 && effort_step(&scopes->effort);
+         next = dwarf_siblingof(&child, &child)) {
+        if (dwarf_haspc(&child, address) > 0) {
+            scopes->list[scopes->count++] = child;
+            find_scopes(scopes, &child, address, depth + 1);
+            return true;
+        }
+        if (may_contain_functions(&child) && find_scopes(scopes, &child, address, depth + 1))
+            return true;
+    }
+    return false;
 }
 
 /* ---- names and places ---- */
@@ -188,28 +215,28 @@ static bool put(uint64_t start, const char *name, struct source_line at, size_t 
 
 void inlined_find(struct inlined *inlined, uint64_t address, size_t size, struct buffer *answer)
 {
+    struct scopes scopes = {.effort = effort_of(DIES_MAX, MS_MAX)};
     struct source_line at;
-    Dwarf_Die *scopes;
-    int count, depth = 0;
+    int depth = 0;
 
     if (!find_unit(inlined, address))
         return;
     at = line_at(inlined, address);
-    count = find_scopes(inlined, address, &scopes);
-    for (int i = 0; i < count && depth < DEPTH_MAX; i++) {
+    find_scopes(&scopes, &inlined->unit, address, 0);
+    for (int i = scopes.count - 1; i >= 0 && depth < DEPTH_MAX; i--) {
+        Dwarf_Die *scope = &scopes.list[i];
         char *name;
         bool fits;
 
-        if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
+        if (dwarf_tag(scope) != DW_TAG_inlined_subroutine)
             continue;
-        name = name_of(inlined, &scopes[i]);
-        fits = put(start_of(&scopes[i]), name && name[0] ? name : "?", at, size, answer);
+        name = name_of(inlined, scope);
+        fits = put(start_of(scope), name && name[0] ? name : "?", at, size, answer);
         free(name);
         if (!fits)
             break;
-        at = line_of_call(inlined, &scopes[i]);
+        at = line_of_call(inlined, scope);
         depth++;
     }
-    free(scopes);
     put(0, "", at, size, answer);
 }
