@@ -74,12 +74,14 @@
  *      RECORD_MODULE   varints path, build_id
  *      RECORD_FRAME    zigzag address - address of the frame record before in this chunk; varints
  *                      symbol, module, file, line, kind, unresolved
- *      RECORD_FRAME_OF_LIKENESS   the same, and u64 likeness, which is not 0 (elf/likenesses.h).
- * The frame is of a native function, and unresolved. RECORD_STACK    varint own id - parent's id;
- * varint frame. A parent of 0 is own id - 0. RECORD_EVENT    varints name, count of values (1 to
- * 6), for each value name, unit. All events come before the first sample. RECORD_ANCESTOR varint
- * own id - that of the next one up, as in RECORD_STACK; varint name RECORD_PROCESS  varints
- * identity, target, pid, name, label, initial_call, application, parent, ancestors
+ *      RECORD_FRAME_OF_LIKENESS   the same, and u64 likeness, not 0 (elf/likenesses.h). The frame
+ *                      is native and unresolved.
+ *      RECORD_STACK    varint own id - parent's id; varint frame. A parent of 0 is own id - 0.
+ *      RECORD_EVENT    varints name, count of values (1 to 6), for each value name, unit. All
+ *                      events come before the first sample.
+ *      RECORD_ANCESTOR varint own id - that of the next one up, as in RECORD_STACK; varint name
+ *      RECORD_PROCESS  varints identity, target, pid, name, label, initial_call, application,
+ *                      parent, ancestors
  *      RECORD_PROCESS_OF_DETAIL   the same; its label is a detail (struct process_entry)
  *      RECORD_THREAD   varints target, tid, name, scheduler_kind, scheduler_number
  *      RECORD_TARGET   varints pid, schedulers, dirty_cpu_schedulers, dirty_io_schedulers,
