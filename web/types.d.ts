@@ -72,6 +72,8 @@ export interface Frames {
     symbol: Uint32Array; module: Uint32Array; file: Uint32Array; line: Uint32Array;
     kind: Uint8Array; /* enum frame_kind: 1 Erlang, 2 BIF, 3 runtime, 4 native, 5 kernel, 6 mark */
     elixir: Uint8Array; /* 1: an Erlang function or BIF whose module has an Elixir name: "Enum" */
+    build: Uint32Array; /* string id of the build id of its file; 0: not known */
+    unnamed: Uint8Array; /* 1: no name is known: the symbol is an offset in the file */
 }
 
 /* Node n is a call of frame[n], and its caller is node parent[n] < n. Node 0 is the empty stack. */
@@ -327,7 +329,7 @@ export interface Cost {
     samples: number; /* in `total` */
     /* The other side, scaled but for `samples`. `change` is this side's total less the other's.
      * `noise` is the 95 % bound of the change: in 95 of 100 comparisons of equal programs the
-     * change is smaller. */
+     * change is smaller. Both are NaN of a function that is not comparable (builds.js). */
     against: { self: number; total: number; samples: number; change: number; noise: number } | null;
 }
 export interface FunctionRow extends Cost {

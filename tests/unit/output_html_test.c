@@ -244,10 +244,20 @@ static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
     struct small_profile small;
     struct process_entry named;
     struct column strings;
+    struct frame unnamed;
+    string_id build;
     char *page;
 
     (void)state;
     small_profile_make(&small);
+    unnamed = (struct frame){
+        .symbol = profile_string_z(small.profile, "libc.so.6+0x12"),
+        .kind = FRAME_NATIVE,
+        .unresolved = 1,
+        .module = profile_get_frame(small.profile, 5)->module,
+    };
+    profile_frame(small.profile, &unnamed);
+    build = profile_string_z(small.profile, SMALL_BUILD_ID);
     named = *profile_get_process(small.profile, 1);
     named.label = profile_string_z(small.profile, "labelled");
     named.label_is_detail = 1;
@@ -255,7 +265,9 @@ static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
     page = page_of(&small);
     NUMBERS(page, "stack.distance", 1, 1, 2, 1, 5);
     SIGNED(page, "stack.frame", 1, 1, 1, 1, 1);
-    SIGNED(page, "frame.kind", FRAME_ERLANG, 0, FRAME_NATIVE - FRAME_ERLANG, 1, -1);
+    SIGNED(page, "frame.kind", FRAME_ERLANG, 0, FRAME_NATIVE - FRAME_ERLANG, 1, -1, 0);
+    SIGNED(page, "frame.build", 0, 0, 0, 0, build, 0);
+    SIGNED(page, "frame.unnamed", 0, 0, 0, 0, 0, 1);
     NUMBERS(page, "process.same", 0, 1);
     SIGNED(page, "process.labelIsDetail", 0, 1);
     SIGNED(page, "thread.tid", 102);

@@ -51,8 +51,8 @@ function partsOf(samples) {
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
  * activity, ofHit, exact, thread, delay, reductions, msgq, memory, binaries}. Fields that are left out have
- * defaults. A frame that begins with '*' is native code; "f@12" is line 12 of src/f.erl. Event sched
- * has a second value, delay.
+ * defaults. A frame that begins with '*' is native code: "*a.so+0x12%b1" is unnamed code of build b1;
+ * "f@12" is line 12 of src/f.erl. Event sched has a second value, delay.
  *
  * @param {object[]} samples
  * @param {object[]} [parts]
@@ -64,9 +64,11 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
     const events = [...new Set(samples.map(({ event = "cpu" }) => event))];
     const erlangFrame = (name, line) => ({ symbol: string(name), kind: 1,
         ...line ? { file: string(`src/${name}.erl`), line: Number(line) } : {} });
+    const nativeFrame = (name, build) => ({ symbol: string(name), kind: 4,
+        ...build ? { build: string(build), unnamed: Number(name.includes("+0x")) } : {} });
     const stackOf = (text) => text.split(";").filter(Boolean).reduce((parent, name) =>
         stacks.add({ parent, frame: frames.add(name[0] === "*"
-            ? { symbol: string(name.slice(1)), kind: 4 } : erlangFrame(...name.split("@"))) }), 0);
+            ? nativeFrame(...name.slice(1).split("%")) : erlangFrame(...name.split("@"))) }), 0);
     const processOf = (name) => (name ? processes.add({ name: string(name), target: 1,
         pid: string(`<0.${name.length}.0>`) }) : 0);
     const stack = Uint32Array.from(samples, (sample) => stackOf(sample.stack ?? ""));
@@ -79,8 +81,8 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
             version: "", compares: false, rowWindowNs: 250e6,
             metrics: METRICS.map(([name, unit]) => ({ name, unit })), moments: [] },
         strings: ["", ...strings.rows],
-        frames: { ...frames.columns("symbol", "module", "file", "line"),
-            kind: frames.column("kind", Uint8Array), elixir: frames.column("elixir", Uint8Array) },
+        frames: { ...frames.columns("symbol", "module", "file", "line", "build"),
+            unnamed: frames.column("unnamed", Uint8Array), kind: frames.column("kind", Uint8Array), elixir: frames.column("elixir", Uint8Array) },
         stacks: stacks.columns("parent", "frame"),
         processes: { ...processes.columns("target", "pid", "name", "label", "labelIsDetail",
             "initialCall", "application", "parent", "ancestors"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The rows of the table of functions, and the callers of a function. */
+import { isComparable } from "#analysis/builds";
 import { callCounts } from "#analysis/call_counts";
 import { costsById, outermostCalls, sumStacks } from "#analysis/costs";
 import { functionsOf, textsOf } from "#analysis/functions";
@@ -11,6 +12,7 @@ import { shownStacks } from "#analysis/shown_stacks";
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").Sides} Sides */
 /** @typedef {import("../types").Kind} Kind */
+/** @typedef {import("../types").Cost} Cost */
 /** @typedef {import("../types").FunctionRow} FunctionRow */
 /** @typedef {import("../types").FunctionCaller} FunctionCaller */
 /** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
@@ -31,7 +33,21 @@ export function functionRows(recording, choice, weights, sides, intervals) {
 
     return Array.from(costs, ([id, cost]) => ({ name: list[text[id]],
         kind: /** @type {Kind} */ (kind[id]), frame: frame[id],
-        calls: counts.get(list[text[id]]) ?? null, ...cost }));
+        calls: counts.get(list[text[id]]) ?? null, ...cost,
+        against: againstOf(recording, frame[id], cost.against) }));
+}
+
+/**
+ * The other side of a function; the change of one that is not comparable is NaN.
+ *
+ * @param {Recording} recording
+ * @param {number} frame
+ * @param {Cost["against"]} against
+ * @returns {Cost["against"]}
+ */
+function againstOf(recording, frame, against) {
+    return against && !isComparable(recording, frame)
+        ? { ...against, change: NaN, noise: NaN } : against;
 }
 
 /**

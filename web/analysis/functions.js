@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Functions: the frames with the same text and kind are one function (src/output/frame_tree.c). */
+/* Functions: the frames with the same text and kind are one function (src/output/frame_tree.c). In a
+ * comparison of recordings, a text that is only an offset says so within one build only. */
 import { ROOT, kindsOfFrames } from "#analysis/kinds";
 import { remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
@@ -69,20 +70,21 @@ export function functionsOf(recording) {
 
 /** @param {Recording} recording */
 function makeFunctions(recording) {
-    const { frames, strings } = recording;
+    const { frames, strings, header: { compares } } = recording;
     const texts = textsOf(recording), kinds = kindsOfFrames(recording);
-    const pairs = new PairTable(), of = new Uint32Array(frames.kind.length);
+    const builds = new PairTable(), pairs = new PairTable(), of = new Uint32Array(frames.kind.length);
 
     for (let id = 1; id < of.length; id++) {
-        const symbol = frames.symbol[id];
+        const symbol = frames.symbol[id], isOffset = compares && frames.unnamed[id];
 
-        of[id] = pairs.add(texts.add(symbol ? strings[symbol] : "[unknown]"), kinds[id]);
+        of[id] = pairs.add(texts.add(symbol ? strings[symbol] : "[unknown]"),
+            builds.add(kinds[id], isOffset ? frames.build[id] : 0));
     }
-    const waiting = pairs.add(texts.add(WAITING), ROOT), { count } = pairs;
+    const waiting = pairs.add(texts.add(WAITING), builds.add(ROOT, 0)), { count } = pairs;
     const frame = new Uint32Array(count);
 
     for (let id = of.length - 1; id > 0; id--)
         frame[of[id]] = id;
     return { of, count, text: pairs.a.slice(0, count),
-        kind: Uint8Array.from(pairs.b.subarray(0, count)), frame, waiting };
+        kind: Uint8Array.from(pairs.b.subarray(0, count), (id) => builds.a[id]), frame, waiting };
 }

@@ -65,10 +65,11 @@ function isElixir(symbol, kind) {
 
 /** @param {Columns} columns @param {number} count @param {string[]} strings @returns {Frames} */
 function readFrames(columns, count, strings) {
-    const table = readTable(columns, "frame", count, ["symbol", "module", "file", "line"]);
+    const table = readTable(columns, "frame", count, ["symbol", "module", "file", "line", "build"]);
     const kind = columns.chained("frame.kind", new Uint8Array(count + 1), 1);
     const elixir = kind.map((of, i) => isElixir(strings[table.symbol[i]], of) ? 1 : 0);
-    return { ...table, kind, elixir };
+    const unnamed = columns.chained("frame.unnamed", new Uint8Array(count + 1), 1);
+    return { ...table, kind, elixir, unnamed };
 }
 
 /** @param {Columns} columns @param {number} count @returns {Processes} */

@@ -81,15 +81,21 @@ function changeColumns(scale) {
             cell: (row) => changeCell(row, scale().unit) },
         { title: "\u00b1 noise", hint: "95 of 100 changes by chance are less", width: "96px",
             number: true, order: (row) => row.against?.noise ?? 0,
-            cell: (row) => text(row.against?.noise ?? 0) },
+            cell: (row) => (isCompared(row) ? text(row.against?.noise ?? 0) : "") },
     ];
 }
+
+/** @param {Cost} row */
+const isCompared = ({ against }) => !Number.isNaN(against?.change);
 
 /**
  * @param {Cost} row
  * @param {Weights["unit"]} unit
  */
 function changeCell(row, unit) {
+    if (!isCompared(row))
+        return element("span", { className: "faint",
+            title: "only the offset is known, in files of different builds" }, "not compared");
     const change = row.against?.change ?? 0, noise = row.against?.noise ?? 0;
     const className = Math.abs(change) <= noise ? "faint" : change > 0 ? "more" : "less";
 

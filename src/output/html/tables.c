@@ -29,6 +29,7 @@ NUMBER(frame_symbol, profile_get_frame, symbol)
 NUMBER(frame_file, profile_get_frame, file)
 NUMBER(frame_line, profile_get_frame, line)
 NUMBER(frame_kind, profile_get_frame, kind)
+NUMBER(frame_unnamed, profile_get_frame, unresolved)
 NUMBER(stack_frame, profile_get_stack, frame)
 NUMBER(process_target, profile_get_process, target)
 NUMBER(process_pid, profile_get_process, pid)
@@ -54,6 +55,14 @@ static uint32_t frame_module(const struct profile *profile, uint32_t id)
     module_id module = profile_get_frame(profile, id)->module;
 
     return module ? profile_get_module(profile, module)->path : 0;
+}
+
+/* The build id of the frame's module, or 0. */
+static uint32_t frame_build(const struct profile *profile, uint32_t id)
+{
+    module_id module = profile_get_frame(profile, id)->module;
+
+    return module ? profile_get_module(profile, module)->build_id : 0;
 }
 
 /* The distance from a node back to its parent: 1 if the parent was added right before the node. */
@@ -115,6 +124,8 @@ void html_tables_add(const struct profile *profile, struct html_columns *columns
         {"frame.file", counts.frames, frame_file},
         {"frame.line", counts.frames, frame_line},
         {"frame.kind", counts.frames, frame_kind},
+        {"frame.build", counts.frames, frame_build},
+        {"frame.unnamed", counts.frames, frame_unnamed},
         {"stack.frame", counts.stacks, stack_frame},
         {"process.target", counts.processes, process_target},
         {"process.pid", counts.processes, process_pid},
