@@ -395,6 +395,20 @@ class Viewer(unittest.TestCase):
         self.assertEqual(page.step("box", "[role=columnheader] >> nth=8")["x"],
                          page.step("box", last)["x"])
 
+    def test_heads_of_columns_fit(self):
+        """No head of a column is cut, whatever column the table is sorted by, at each width."""
+        self.addCleanup(self.viewer.step, "resize", [1600, 1000])
+        for size in ([1440, 900], [1024, 768], [390, 844]):
+            for state in ("functions", "functions&range=0-3000&against=3000-6000", "lines&event=gc",
+                          "tree&event=wall", "processes", "processes&event=gc", "vm"):
+                page = self.show(f"panel={state}")
+                page.step("resize", size)
+                for column in range(len(page.texts("#panel [role=columnheader] button"))):
+                    page.click(f"#panel [role=columnheader] button >> nth={column}")
+                    for part in ("", " > *"):
+                        self.assertEqual(page.step("clipped", f"#panel [role=columnheader]{part}"),
+                                         [], (size, state))
+
     def test_clearing_the_selection_keeps_the_comparison(self):
         """Removing a part of the selection leaves the comparison."""
         compared = self.page.with_name("compared.html")
@@ -504,6 +518,14 @@ class Viewer(unittest.TestCase):
         self.assert_selected(total_of(self.folded(*seconds(page.status))))
         self.assertIn("range=", page.fragment)
         self.assertFalse(page.step("visible", "#hint"))
+        selected = page.fragment
+        page.click("#chips .compare")
+        self.assertEqual(page.step("attribute", ["#chips .compare", "aria-pressed"]), "true")
+        page.step("touch", {"on": "#heatmap", "from": [0.6, 0.3], "to": [0.9, 0.3]})
+        self.assertIn("against=", page.fragment)
+        self.assertIn(re.search("range=[0-9-]+", selected)[0], page.fragment)
+        self.assertRegex(page.text("#chips"), r"A [\d.]+ s to (?s:.*)B [\d.]+ s to ")
+        self.assertEqual(page.texts("#chips .compare"), [])
 
     def test_what_is_shown_can_be_saved(self):
         """Folded stacks are those of report; the picture has the frames in sight; the text has the
@@ -763,6 +785,8 @@ class Waiting(unittest.TestCase):
         page.click("#panel button:text-is('Tree')")
         page.click("#panel [role=row]:has-text('[waiting]')")
         self.assertIn("foldwaiting=0", page.fragment)
+        self.assertIn("patient", "".join(page.texts(
+            "#panel [aria-level='2'][aria-expanded=true]:has-text('[waiting]') ~ [aria-level='3']")))
         self.assertEqual(page.step("complaints"), [])
 
 

@@ -110,6 +110,9 @@ const steps = {
         return violations.flatMap(({ impact, id, nodes }) =>
             nodes.map(({ target }) => `${impact} ${id} ${target}`));
     },
+    /** The texts of elements that do not fit into them. */
+    clipped: (selector) => page.locator(selector).evaluateAll((all) => all
+        .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText)),
     attribute: ([selector, name]) => page.locator(selector).getAttribute(name),
     wait: (ms) => page.waitForTimeout(ms),
     box: (selector) => page.locator(selector).boundingBox(),

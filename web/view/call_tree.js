@@ -6,6 +6,7 @@ import { WAITING } from "#analysis/root_texts";
 import { costColumns, kindOfColumns } from "#view/cost_columns";
 import { nameCell } from "#view/cost_table";
 import { element } from "#view/dom";
+import { nodeOfPath, pathOf } from "#view/flame_path";
 import { Table } from "#view/table";
 
 /** @typedef {import("../types.js").Tree} Tree */
@@ -35,6 +36,8 @@ export class CallTree {
         this.table = { find: (/** @type {string} */ text) => this.find(text) };
         /** @type {WeakMap<Tree, Set<number>>} */
         this.open = new WeakMap();
+        /** @type {string[][]} */
+        this.unfolded = []; /* paths of what is open once waiting processes are unfolded, their row last */
         this.wanted = "";
         /** @type {Tree | null} */
         this.tree = null;
@@ -60,7 +63,17 @@ export class CallTree {
         if (tree !== this.tree) {
             this.tree = tree;
             this.rows.show(this.shown(tree), new Set());
+            this.moveToUnfolded(tree);
         }
+    }
+
+    /** After waiting processes were unfolded, stay at their row. @param {Tree} tree */
+    moveToUnfolded(tree) {
+        const path = this.unfolded.at(-1), at = path ? nodeOfPath(tree, path) : 0;
+
+        this.unfolded = [];
+        if (at)
+            this.rows.moveTo(this.rows.all.findIndex(({ node }) => node === at));
     }
 
     /** @param {CostScale} scale */
@@ -102,6 +115,8 @@ export class CallTree {
     openOf(tree) {
         const open = this.open.get(tree) ?? openedAtFirst(tree);
 
+        for (const path of this.unfolded)
+            open.add(nodeOfPath(tree, path));
         this.open.set(tree, open);
         return open;
     }
@@ -110,7 +125,8 @@ export class CallTree {
     toggle(row) {
         const { tree } = this, { node, isOpen } = row;
 
-        if (this.isFolded(row)) {
+        if (tree && this.isFolded(row)) {
+            this.unfolded = [...this.openOf(tree), node].map((at) => pathOf(tree, at));
             this.onunfold();
             return;
         }

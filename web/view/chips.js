@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Shows each part of the selection as a chip with a button that removes it. */
-import { button, element, fill } from "#view/dom";
+import { button, element, fill, toggle } from "#view/dom";
 import { PLUMBING, toggled } from "#view/graph_controls";
 import { percentText } from "#view/number_text";
 import { processText } from "#view/process_table";
@@ -75,4 +75,29 @@ export function showChips(place, view, recording, idle, wholeTime, set) {
                 title: "remove" }))),
     chips.length > 1 ? button("Clear all", () => set({ ...EVERYTHING, ...wholeTime }),
         { className: "plain" }) : null);
+}
+
+/**
+ * Behind the chip of the selected time, a button to compare it with another time without Shift.
+ *
+ * @param {HTMLElement} place of the chips
+ * @param {View} view
+ * @param {{ comparesNext: boolean }} heatmap
+ */
+export function showCompare(place, { range, against }, heatmap) {
+    const isOffered = range !== null && !against;
+
+    heatmap.comparesNext &&= isOffered;
+    if (!isOffered)
+        return;
+    const { element: made, set } = toggle("", (pressed) => show(pressed), { className: "compare",
+        title: "the next time that you select in the heatmap is A, as with Shift" });
+    const show = (/** @type {boolean} */ pressed) => {
+        heatmap.comparesNext = pressed;
+        made.textContent = pressed ? "Select the time to compare with" : "Compare";
+        set(pressed);
+    };
+
+    show(heatmap.comparesNext);
+    place.firstElementChild?.after(made);
 }

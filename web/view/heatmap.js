@@ -62,6 +62,8 @@ export class Heatmap {
         this.begun = null;
         /** @type {Map<number, number>} */
         this.touches = new Map(); /* x by id of the fingers that touch */
+        /** True: the next range is the one to compare with, also without Shift. */
+        this.comparesNext = false;
         this.cursor = -1;
         this.asked = 0;
         this.at = 0; /* of the last show(), or where the user has moved to since */
@@ -275,6 +277,11 @@ export class Heatmap {
             .map(({ time, label }) => `; mark at ${timeText(this.header, time)}: ${label}`).join("");
     }
 
+    /** The range that an action selects. @param {PointerEvent | KeyboardEvent} event */
+    whichOf({ shiftKey }) {
+        return shiftKey || this.comparesNext ? "against" : "range";
+    }
+
     /* ---- actions of the user ---- */
 
     /** @param {PointerEvent} event */
@@ -289,7 +296,7 @@ export class Heatmap {
             return;
         }
         this.cursor = this.cellAt(event);
-        this.begun = { cell: this.cursor, which: event.shiftKey ? "against" : "range",
+        this.begun = { cell: this.cursor, which: this.whichOf(event),
             inLanes: this.isInLanes(event) };
     }
 
@@ -361,7 +368,7 @@ export class Heatmap {
         if (!cells || event.ctrlKey || event.metaKey || event.altKey)
             return;
         if (event.key === "Enter" || event.key === " ")
-            this.choose(event.shiftKey ? "against" : "range");
+            this.choose(this.whichOf(event));
         else if (event.key === "Escape" && this.begun)
             this.abandon();
         else if (event.key === "Escape")

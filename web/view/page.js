@@ -31,7 +31,7 @@ import { Tables } from "#view/tables";
 import { timeOfNode } from "#view/time_ticks";
 import { Lanes } from "#view/lanes";
 import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
-import { showChips } from "#view/chips";
+import { showChips, showCompare } from "#view/chips";
 import { showLegend } from "#view/legend";
 import { showPath } from "#view/path";
 import { matchedText, statusText } from "#view/status";
@@ -137,6 +137,7 @@ export class Page {
         return new Heatmap(byId("heatmap"), {
             onselect: (which, range) => {
                 keep(DRAGGED, "1");
+                this.heatmap.comparesNext = false;
                 this.set({ [which]: range });
             },
             onclear: () => this.set(this.wholeTime),
@@ -203,6 +204,7 @@ export class Page {
         });
         showChips(byId("chips"), view, this.recording, this.model.idle(view), this.wholeTime,
             this.set);
+        showCompare(byId("chips"), view, this.heatmap);
         this.showGraph(view, trees);
         const shown = trees[trees.length - 1];
 

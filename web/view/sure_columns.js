@@ -37,7 +37,7 @@ export function sureColumns(unit, hasHalf) {
             width: "96px", number: true, order: (row) => row.half || 0,
             cell: (row) => estimateTexts(row.total, row.half, unit).half });
     if (unit !== "samples")
-        columns.push({ title: "samples", hint: "in total", width: "70px", number: true,
+        columns.push({ title: "samples", hint: "in total", width: "88px", number: true,
             order: (row) => row.samples, cell: (row) => numberText(row.samples) });
     return columns;
 }
