@@ -54,10 +54,11 @@ test("memory is the sum of the VMs', each from its readings on", () => {
 test("queues and pauses have the highest value of each bin", () => {
     const recording = makeRecording([{ event: "gc", time: 10, value: 3e6, msgq: 7 },
         { event: "gc", time: 12, value: 2e6, msgq: 9 }, { event: "cpu", time: 1600, value: 9e9, msgq: 2 },
-        { event: "cpu", time: 1700 }], PARTS);
+        { event: "cpu", time: 1700 }, { event: "gc", time: 1800, value: 4e6 }], PARTS);
 
     recording.events.find(({ name }) => name === "gc").values.push({ name: "count", unit: "count" });
-    recording.samples.value = (index) => Float64Array.from(index ? [3, 1, 0, 0] : [3e6, 2e6, 9e9, 1]);
+    recording.samples.value = (index) => Float64Array.from(index ? [3, 1, 0, 0, 0]
+        : [3e6, 2e6, 9e9, 1, 4e6]);
     assert.deepEqual(filled(lane(recording, "longest queue").parts[0].values), { 0: 9, 3: 2 });
     assert.deepEqual(filled(lane(recording, "longest GC pause").parts[0].values), { 0: 2e6 });
 });

@@ -150,11 +150,12 @@ function pauseLane(recording) {
 
     if (count < 0)
         return null;
-    /* A sample can stand for several collections. */
+    /* A sample can stand for several collections, and a part of one for none. */
     const counts = samples.value(count), pauses = samples.value(0).map((time, i) => time / counts[i]);
 
     return laneOf(bins, { name: "longest GC pause", form: "bars", unit: "ns",
-        parts: [highest(bins, pauses, samples, (i) => samples.event[i] === gc)] });
+        parts: [highest(bins, pauses, samples,
+            (i) => samples.event[i] === gc && counts[i] > 0)] });
 }
 
 /** Time in long schedules. @param {Recording} recording */
