@@ -251,7 +251,8 @@ const struct command ctl_command = {
                 "beamflame ctl -p PID status\n"
                 "beamflame ctl -p PID status --json\n"
                 "beamflame ctl mark 'deploy of 1.7'\n"
-                "beamflame ctl add my_server:handle_call/3\n"
+                "beamflame ctl add gc                       # to a recording\n"
+                "beamflame ctl add my_server:handle_call/3  # to a count of calls\n"
                 "beamflame ctl stop\n",
     .notes = notes,
     .words = words,

@@ -85,6 +85,8 @@ void record_options_free(struct record_options *options);
 int record_options_take_arguments(void *options, char **arguments, bool after_dashes,
                                   struct error *error);
 int record_options_check(void *options, struct error *error);
+/* Check events that are recorded from now on, in place of others. */
+int record_options_check_change(const struct record_options *options, struct error *error);
 
 /* ---- report_options.c ---- */
 

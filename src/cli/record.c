@@ -406,6 +406,18 @@ static int check_outputs(const struct record_options *options, struct error *err
         peers, error);
 }
 
+/* Check the outputs for events that are recorded from now on. */
+static int check_events(const void *context, const struct session_options *wanted,
+                        struct error *error)
+{
+    struct record_options own = *(const struct record_options *)context;
+
+    own.session = *wanted;
+    if (record_options_check_change(&own, error))
+        return -1;
+    return check_outputs(&own, error);
+}
+
 /* A command must be able to become root again, as by sudo, so it is started before that ends. */
 static int open_targets(const struct record_options *options, struct targets *targets,
                         struct error *error)
@@ -448,7 +460,8 @@ static int run(int argc, char **argv)
     if (check_outputs(&options, &error) || open_targets(&options, &targets, &error)) {
         result = message_error(&error);
     } else {
-        options.recorder.steering = steering_new(&targets, command_line);
+        options.recorder.steering = steering_new(&(struct steered_recording){
+            &targets, command_line, &options.session, check_events, &options});
         result = record(&options, &targets, command_line, started);
         steering_free(options.recorder.steering);
         targets_close(&targets);

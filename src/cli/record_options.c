@@ -411,26 +411,52 @@ static int check_triggers(struct record_options *options, struct error *error)
     return 0;
 }
 
-/* A format that holds one event has a file for each function, and what functions a pattern stands
- * for is not known yet: --keep would not find the files. */
-static int check_kept_calls(const struct record_options *options, struct error *error)
+/* True if an output has a format that holds one event. */
+static bool output_of_one_event(const struct record_options *options)
 {
     const struct output_options *output = &options->output;
 
-    if (!options->keep || !options->session.function_count)
-        return 0;
     for (size_t i = 0; i < output->count; i++) {
         const struct output_request *request = &output->requests[i];
         const struct output_format *format =
             request->format ? request->format : output_format_of(request->path);
 
         if (format && format->one_event)
-            return error_set(error, ERROR_USAGE,
-                             "--keep can't remove the files of event " EVENT_CALL
-                             "%s, of which each function has its own: write a .bfr or .html",
-                             options->session.functions[0]);
+            return true;
     }
+    return false;
+}
+
+/* A format that holds one event has a file for each function, and what functions a pattern stands
+ * for is not known yet: --keep would not find the files. */
+static int check_kept_calls(const struct record_options *options, struct error *error)
+{
+    if (!options->keep || !options->session.function_count || !output_of_one_event(options))
+        return 0;
+    return error_set(error, ERROR_USAGE,
+                     "--keep can't remove the files of event " EVENT_CALL
+                     "%s, of which each function has its own: write a .bfr or .html",
+                     options->session.functions[0]);
+}
+
+static int check_functions(const struct record_options *options, struct error *error)
+{
+    const struct target_options *targets = &options->targets;
+
+    if (options->session.function_count && (targets->all || targets->pid_count > 1))
+        return error_set(error, ERROR_USAGE,
+                         "event " EVENT_CALL "%s counts calls in one VM: give one -p",
+                         options->session.functions[0]);
     return 0;
+}
+
+int record_options_check_change(const struct record_options *options, struct error *error)
+{
+    if (options->keep && output_of_one_event(options))
+        return error_set(error, ERROR_USAGE,
+                         "--keep removes files by their names, and those of a format with a file "
+                         "for each event would change: record with .bfr or .html");
+    return check_functions(options, error);
 }
 
 int record_options_check(void *target, struct error *error)
@@ -445,10 +471,8 @@ int record_options_check(void *target, struct error *error)
         return error_set(error, ERROR_USAGE, "--user is for a command (-- COMMAND)");
     if (session->top.count && !session->wall)
         return error_set(error, ERROR_USAGE, "--top is for event wall (-e wall)");
-    if (session->function_count && (targets->all || targets->pid_count > 1))
-        return error_set(error, ERROR_USAGE,
-                         "event " EVENT_CALL "%s counts calls in one VM: give one -p",
-                         session->functions[0]);
+    if (check_functions(options, error))
+        return -1;
     session->cpu |= !session->event_count && !session->wall && !session->function_count;
     if (check_segments(options, error) || check_kept_calls(options, error) ||
         check_triggers(options, error) ||

@@ -15,8 +15,9 @@
 
 struct steering {
     struct control_socket *control; /* NULL: none */
-    const struct targets *targets;
-    const char *command_line;
+    struct steered_recording recording;
+    char **names; /* of events that were added; session options borrow them */
+    size_t name_count, name_room;
     time_t since; /* seconds since 1970 */
     bool ends;    /* a request has ended the recording */
     bool failed;  /* an action, with `error` */
@@ -36,12 +37,11 @@ struct steering_request {
     bool failed; /* the answer says why */
 };
 
-struct steering *steering_new(const struct targets *targets, const char *command_line)
+struct steering *steering_new(const struct steered_recording *recording)
 {
     struct steering *steering = xcalloc(1, sizeof(*steering));
 
-    *steering =
-        (struct steering){.targets = targets, .command_line = command_line, .since = time(NULL)};
+    *steering = (struct steering){.recording = *recording, .since = time(NULL)};
     return steering;
 }
 
@@ -50,6 +50,9 @@ void steering_free(struct steering *steering)
     if (!steering)
         return;
     steering_close(steering);
+    for (size_t i = 0; i < steering->name_count; i++)
+        free(steering->names[i]);
+    free(steering->names);
     free(steering);
 }
 
@@ -79,8 +82,9 @@ static void put_status(struct steering_request *request)
     const struct steering_status status = {.state = request->state,
                                            .session = session_status(request->session),
                                            .since = steering->since,
-                                           .targets = steering->targets,
-                                           .command_line = steering->command_line};
+                                           .targets = steering->recording.targets,
+                                           .options = steering->recording.session,
+                                           .command_line = steering->recording.command_line};
 
     if (!strcmp(request->argument, "json"))
         steering_status_json(&status, &request->answer);
@@ -167,16 +171,109 @@ static void end_recording(struct steering_request *request)
     buffer_text(&request->answer, "the recording ends");
 }
 
-static void refuse_function(struct steering_request *request)
+/* ---- events ---- */
+
+static void put_events(struct steering_request *request)
 {
-    refuse(request, "this recording takes samples: only 'beamflame calls' counts functions");
+    buffer_text(&request->answer, "recorded from now on: ");
+    steering_status_events(request->steering->recording.session, &request->answer);
+}
+
+/* Mark where the events of the recording change. */
+static void mark_change(struct steering_request *request, const char *name, bool is_added)
+{
+    char *label = xasprintf("event %s %s", name, is_added ? "added" : "removed");
+
+    session_mark_finding(request->session, label);
+    free(label);
+}
+
+/* Record these events, or those of before if that fails. Return 0, or -1 with error. If not even
+ * those can be recorded, the recording ends. */
+static int take_events(struct steering_request *request, const struct session_options *wanted,
+                       const char *added, struct error *error)
+{
+    struct steering *steering = request->steering;
+    const struct session_options before = *steering->recording.session;
+
+    *steering->recording.session = *wanted;
+    if (session_change(request->session, added, error) == 0)
+        return 0;
+    *steering->recording.session = before;
+    if (session_change(request->session, NULL, &steering->error))
+        steering->failed = true;
+    return -1;
+}
+
+/* The recording rests while its events change, as in a pause: what comes before and after is
+ * recorded apart. */
+static void change_events(struct steering_request *request, const struct session_options *wanted,
+                          const char *name, bool is_added)
+{
+    struct steering *steering = request->steering;
+    const struct steering_actions *actions = request->actions;
+    struct error refused;
+    int result;
+
+    steering->failed = actions->pause(actions->context, &steering->error) != 0;
+    if (steering->failed) {
+        refuse(request, steering->error.text);
+        return;
+    }
+    result = take_events(request, wanted, is_added ? name : NULL, &refused);
+    if (!steering->failed)
+        steering->failed = actions->resume(actions->context, &steering->error) != 0;
+    if (steering->failed || result) {
+        refuse(request, steering->failed ? steering->error.text : refused.text);
+        return;
+    }
+    mark_change(request, name, is_added);
+    put_events(request);
+}
+
+/* A name that stays valid as long as the steering. */
+static const char *keep_name(struct steering *steering, const char *name)
+{
+    steering->names = xgrow(steering->names, &steering->name_room, steering->name_count,
+                            sizeof(*steering->names));
+    steering->names[steering->name_count] = xstrdup(name);
+    return steering->names[steering->name_count++];
+}
+
+static void change_event(struct steering_request *request, bool is_added)
+{
+    const struct steered_recording *recording = &request->steering->recording;
+    struct session_options wanted = *recording->session;
+    const char *name = keep_name(request->steering, request->argument);
+    struct error error;
+
+    if (request->steering->paused)
+        refuse(request, "the recording is paused: resume it first");
+    else if (!session_alive(request->session))
+        refuse(request, "the VM has ended");
+    else if ((is_added ? session_options_add_another(&wanted, name, &error)
+                       : session_options_remove_event(&wanted, name, &error)) ||
+             recording->check(recording->context, &wanted, &error))
+        refuse(request, error.text);
+    else
+        change_events(request, &wanted, name, is_added);
+}
+
+static void add_event(struct steering_request *request)
+{
+    change_event(request, true);
+}
+
+static void remove_event(struct steering_request *request)
+{
+    change_event(request, false);
 }
 
 static void (*const steering_commands[CONTROL_COMMANDS])(struct steering_request *request) = {
     [CONTROL_STATUS] = put_status,       [CONTROL_PAUSE] = pause_recording,
     [CONTROL_RESUME] = resume_recording, [CONTROL_MARK] = mark,
-    [CONTROL_SNAPSHOT] = write_snapshot, [CONTROL_ADD] = refuse_function,
-    [CONTROL_REMOVE] = refuse_function,  [CONTROL_STOP] = end_recording,
+    [CONTROL_SNAPSHOT] = write_snapshot, [CONTROL_ADD] = add_event,
+    [CONTROL_REMOVE] = remove_event,     [CONTROL_STOP] = end_recording,
 };
 
 static void answer(struct steering_request *request, const char *text)

@@ -22,8 +22,17 @@ struct steering_actions {
     warn_function warn; /* of what a signal requested and can't be done */
 };
 
-/* `command_line`: of the recorder, for its status. Borrows both. */
-struct steering *steering_new(const struct targets *targets, const char *command_line);
+/* What is steered. Borrows all. */
+struct steered_recording {
+    const struct targets *targets;
+    const char *command_line;        /* of the recorder, for its status */
+    struct session_options *session; /* whose events requests change */
+    /* -1 with error if outputs can't have these events. */
+    int (*check)(const void *context, const struct session_options *wanted, struct error *error);
+    const void *context; /* for check() */
+};
+
+struct steering *steering_new(const struct steered_recording *recording);
 /* `steering` may be NULL. */
 void steering_free(struct steering *steering);
 

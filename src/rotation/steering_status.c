@@ -2,12 +2,16 @@
 #include "rotation/steering_status.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "os/control_socket.h"
 #include "output/json/json.h"
 #include "util/utf8.h"
 
-enum { TARGETS_SHOWN = 50 };
+enum {
+    TARGETS_SHOWN = 50,
+    EVENTS_BYTES = 1536, /* of the names of events in JSON */
+};
 
 static size_t count_running(const struct targets *targets)
 {
@@ -51,6 +55,16 @@ static void put_targets(struct buffer *text, const struct targets *targets)
         buffer_text(text, " none");
 }
 
+void steering_status_events(const struct session_options *options, struct buffer *text)
+{
+    char *name;
+
+    for (size_t i = 0; (name = session_options_event(options, i)); i++) {
+        buffer_format(text, "%s%s", i ? ", " : "", name);
+        free(name);
+    }
+}
+
 void steering_status_text(const struct steering_status *status, struct buffer *text)
 {
     static const char *const words[] = {[RECORDER_WAITS] = "waiting for a trigger",
@@ -66,6 +80,8 @@ void steering_status_text(const struct steering_status *status, struct buffer *t
                   (unsigned long long)status->session.samples,
                   (unsigned long long)status->session.lost, since);
     put_targets(text, status->targets);
+    buffer_text(text, "\nevents: ");
+    steering_status_events(status->options, text);
     buffer_format(text, "\ncommand: %s", command);
     free(command);
 }
@@ -75,6 +91,23 @@ void steering_status_text(const struct steering_status *status, struct buffer *t
 static void put_pid_json(void *json, pid_t pid)
 {
     json_number(json, NULL, (uint64_t)pid);
+}
+
+/* As many names as have room in an answer. */
+static void put_events_json(struct json *json, const struct session_options *options)
+{
+    size_t count = 0, size = 0;
+    char *name;
+
+    json_open(json, "events", '[');
+    for (; (name = session_options_event(options, count)); count++) {
+        size += strlen(name);
+        if (size < EVENTS_BYTES)
+            json_text(json, NULL, name);
+        free(name);
+    }
+    json_close(json, ']');
+    json_number(json, "event_count", count);
 }
 
 static void put_status(struct json *json, const struct steering_status *status)
@@ -97,6 +130,7 @@ static void put_status(struct json *json, const struct steering_status *status)
     json_open(json, "pids", '[');
     each_pid(status->targets, put_pid_json, json);
     json_close(json, ']');
+    put_events_json(json, status->options);
     json_text(json, "command", command);
     json_close(json, '}');
 }

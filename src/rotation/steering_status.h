@@ -13,8 +13,12 @@ struct steering_status {
     struct session_status session;
     time_t since; /* seconds since 1970 */
     const struct targets *targets;
+    const struct session_options *options;
     const char *command_line;
 };
+
+/* Append the events that are recorded: "cpu, gc". */
+void steering_status_events(const struct session_options *options, struct buffer *text);
 
 /* Append lines of text. The first one is a summary, for lists. */
 void steering_status_text(const struct steering_status *status, struct buffer *text);

@@ -147,6 +147,30 @@ void membership_prepare(struct session *session)
     }
 }
 
+/* ---- other events ---- */
+
+int membership_sweep(struct session *session, struct error *error)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        if (walls_add(session->targets->of[i], session->options, error))
+            return target_error(session->targets->of[i], error);
+    return 0;
+}
+
+void membership_rest(struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++)
+        target_leave_events(session->targets->of[i]);
+}
+
+void membership_move(struct session *session)
+{
+    for (size_t i = 0; i < session->targets->count; i++) {
+        set_plan(session, session->targets->of[i]);
+        symbolizer_move(session->targets->of[i]->symbolizer, session->segment->profile);
+    }
+}
+
 /* ---- leaving ---- */
 
 /* Note that a VM has ended or holds back memory, and warn: the recording shows the VM only up to

@@ -2,6 +2,7 @@
 #include "session/options.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "beam/function_name.h"
 #include "beam/process_sweep.h"
 #include "profile/events.h"
+#include "util/alloc.h"
 #include "util/span.h"
 
 /* ---- events ---- */
@@ -75,6 +77,83 @@ int session_options_add_events(struct session_options *session, char *list, stru
     if (!session->cpu && !session->wall && !session->event_count && !session->function_count)
         return error_set(error, ERROR_USAGE, "-e needs an event; there are: %s",
                          session_options_event_names());
+    return 0;
+}
+
+char *session_options_event(const struct session_options *session, size_t index)
+{
+    size_t events = (size_t)session->event_count;
+
+    if (session->cpu && index-- == 0)
+        return xstrdup(EVENT_CPU);
+    if (session->wall && index-- == 0)
+        return xstrdup(EVENT_WALL);
+    if (index < events)
+        return xstrdup(session->events[index].name);
+    return index - events < session->function_count
+               ? xasprintf(EVENT_CALL "%s", session->functions[index - events])
+               : NULL;
+}
+
+/* Return the number of events. *ret_index: that of the event with this name, if there is one. */
+static size_t find_event(const struct session_options *session, const char *name, size_t *ret_index)
+{
+    size_t count = 0;
+    char *other;
+
+    *ret_index = SIZE_MAX;
+    for (; (other = session_options_event(session, count)); count++) {
+        if (!strcmp(other, name))
+            *ret_index = count;
+        free(other);
+    }
+    return count;
+}
+
+int session_options_add_another(struct session_options *session, const char *name,
+                                struct error *error)
+{
+    size_t index;
+
+    if (!name[0] || strchr(name, ','))
+        return error_set(error, ERROR_USAGE, "'%s' is not one event: add one at a time", name);
+    find_event(session, name, &index);
+    if (index != SIZE_MAX)
+        return error_set(error, ERROR_USAGE, "event %s is recorded already", name);
+    return add_event(session, name, error);
+}
+
+/* Move the elements after an index of an array one place down. */
+#define REMOVE(array, count, index)                                                                \
+    memmove(&(array)[index], &(array)[(index) + 1], (--(count) - (index)) * sizeof((array)[0]))
+
+static void remove_event(struct session_options *session, size_t index)
+{
+    size_t events = (size_t)session->event_count;
+
+    if (session->cpu && index-- == 0) {
+        session->cpu = false;
+    } else if (session->wall && index-- == 0) {
+        session->wall = false;
+    } else if (index < events) {
+        REMOVE(session->events, events, index);
+        session->event_count = (int)events;
+    } else {
+        REMOVE(session->functions, session->function_count, index - events);
+    }
+}
+
+int session_options_remove_event(struct session_options *session, const char *name,
+                                 struct error *error)
+{
+    size_t index, count = find_event(session, name, &index);
+
+    if (index == SIZE_MAX)
+        return error_set(error, ERROR_USAGE, "event '%s' is not recorded", name);
+    if (count == 1)
+        return error_set(error, ERROR_USAGE,
+                         "%s is the only event: 'beamflame ctl stop' ends the recording", name);
+    remove_event(session, index);
     return 0;
 }
 

@@ -84,6 +84,17 @@ struct session_options {
  * there is no such event. */
 int session_options_add_events(struct session_options *session, char *list, struct error *error);
 
+/* The name of an event, to be freed: "cpu", "gc", "call:lists:map/2". `index`: from 0 on, in the
+ * order of `cpu`, `wall`, `events` and `functions`. NULL if there are fewer events. */
+char *session_options_event(const struct session_options *session, size_t index);
+
+/* Add one event, whose name must stay valid, or remove one. ERROR_USAGE if there is no such event,
+ * if it is there already, or if it is the last one. */
+int session_options_add_another(struct session_options *session, const char *name,
+                                struct error *error);
+int session_options_remove_event(struct session_options *session, const char *name,
+                                 struct error *error);
+
 /* The shares of the target's CPU time for the probes of events, and for the breakpoints of
  * functions: all functions together have the share of one event. */
 double session_options_probe_budget(const struct session_options *session);

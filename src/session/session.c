@@ -50,10 +50,9 @@ static void forget_calls(struct session *session)
     session->calls = NULL;
 }
 
-/* Begin the next segment, and let everything refer to it instead of the old one. */
-static void follow_segment(struct session *session)
+void session_leave_segment(struct session *session)
 {
-    struct segment *before = session->segment;
+    const struct recording_totals *totals = &session->segment->totals;
 
     if (session->paused) { /* the times of threads in the pause belong to no segment */
         session_look_at_targets(session);
@@ -61,9 +60,17 @@ static void follow_segment(struct session *session)
     }
     forget_calls(session);
     membership_forget(session);
-    session->samples += before->totals.samples;
+    session->samples += totals->samples;
     for (int i = 0; i < LOSS_COUNT; i++)
-        session->losses[i] += before->totals.losses[i];
+        session->losses[i] += totals->losses[i];
+}
+
+/* Begin the next segment, and let everything refer to it instead of the old one. */
+static void follow_segment(struct session *session)
+{
+    struct segment *before = session->segment;
+
+    session_leave_segment(session);
     session->segment = segment_new(session->options, before);
     if (session->paused)
         session->segment->begin = clock_ns(CLOCK_MONOTONIC);
@@ -388,7 +395,7 @@ struct session_status session_status(const struct session *session)
         .segment_bytes =
             session->segment->writer ? recording_writer_size(session->segment->writer) : 0,
         .samples = session->samples + session->segment->totals.samples,
-        .lost = programs_lost(session->programs),
+        .lost = session->lost + programs_lost(session->programs),
         .busiest = session->busiest.name,
         .busiest_share = session->busiest.share,
     };

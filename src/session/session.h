@@ -7,7 +7,8 @@
  *
  *   start ──> { begin ──> step... ──> end }... ──> free      (the last time, stop ──> end)
  *
- *   a pause:  step ──> pause ──> end ──> begin ──> resume ──> step
+ *   a pause:        step ──> pause ──> end ──> begin ──> resume ──> step
+ *   other events:   step ──> pause ──> end ──> change ──> begin ──> resume ──> step
  */
 #pragma once
 
@@ -74,6 +75,12 @@ const struct profile *session_profile(const struct session *session);
 /* Stop sampling for a time: clocks stop, probes are detached, nothing is swept. Then end the
  * segment. */
 void session_pause(struct session *session);
+
+/* In a pause, after the end of the segment: record the events of the session's options from now on,
+ * which the caller has changed. Programs are loaded and probes attached anew. `added`: the event
+ * that is new; NULL: none is. -1 with error if that fails, or if no target has the new event. Then
+ * nothing is sampled: the caller changes the options back and calls this again, or stops. */
+int session_change(struct session *session, const char *added, struct error *error);
 
 /* Sample again, in the segment that was begun after the pause. */
 void session_resume(struct session *session);

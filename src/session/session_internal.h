@@ -136,15 +136,20 @@ struct session {
     struct segment *segment;
     uint64_t samples;            /* of the segments before */
     uint64_t losses[LOSS_COUNT]; /* the same */
+    uint64_t lost;               /* samples that earlier programs of the kernel dropped */
     uint64_t first_ns, looked_ns, flushed_ns;
     struct presence presence;
     bool paused;      /* no samples are taken until session_resume() */
+    bool changed;     /* paused, and all has begun with other events: session_change() */
     bool stopped;     /* no more samples are taken */
     bool guarded;     /* the guard has stopped CPU sampling */
     int write_result; /* of appending while samples are processed */
     struct error write_error;
     struct busiest busiest;
 };
+
+/* Leave a segment that has ended, for another one. */
+void session_leave_segment(struct session *session);
 
 /* ---- session_looks.c ---- */
 
@@ -177,6 +182,16 @@ int membership_watch(struct session *session, struct error *error);
 /* Do the searches that take long and are not needed before the first sample. Samples wait
  * meanwhile. */
 void membership_prepare(struct session *session);
+
+/* A change of the events, in this order. */
+
+/* Let nothing sample the targets. */
+void membership_rest(struct session *session);
+/* Let the targets follow the options and the new segment. membership_begin() and
+ * membership_account() follow. */
+void membership_move(struct session *session);
+/* Begin sweeps. */
+int membership_sweep(struct session *session, struct error *error);
 
 /* While it runs. */
 

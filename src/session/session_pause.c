@@ -22,7 +22,7 @@ void session_pause(struct session *session)
     session->paused = true;
 }
 
-void session_resume(struct session *session)
+static void resume_all(const struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++) {
         const struct target *target = session->targets->of[i];
@@ -37,5 +37,11 @@ void session_resume(struct session *session)
     if (session->sampler && !session->guarded)
         sampler_want(session->sampler);
     call_events_resume(session->calls);
-    session->paused = false;
+}
+
+void session_resume(struct session *session)
+{
+    if (!session->changed) /* what has begun anew does not rest */
+        resume_all(session);
+    session->changed = session->paused = false;
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The start of a session: programs are loaded, sampling and probes begin. */
+/* The start of a session: programs are loaded, sampling and probes begin. They begin again when its
+ * events change. */
 #include "session/session.h"
+
+#include <string.h>
 
 #include "session/session_internal.h"
 #include "session/trigger_watch.h"
@@ -63,14 +66,21 @@ static int find_calls(struct session *session, struct error *error)
     return session->calls ? 0 : -1;
 }
 
+/* Begin to sample the targets, which have symbolizers. */
+static int begin(struct session *session, struct error *error)
+{
+    if (find_calls(session, error) || load_programs(session, error) ||
+        membership_begin(session, error) || start_sampling(session, error))
+        return -1;
+    return event_samples_start(session->events, error);
+}
+
 static int start(struct session *session, uint64_t started_ns, struct error *error)
 {
     session->segment = segment_new(session->options, NULL);
     session->events =
         event_samples_new(session->options, session->targets, session->segment->profile);
-    if (membership_open(session, error) || find_calls(session, error) ||
-        load_programs(session, error) || membership_begin(session, error) ||
-        start_sampling(session, error) || event_samples_start(session->events, error) ||
+    if (membership_open(session, error) || begin(session, error) ||
         membership_watch(session, error))
         return -1;
     for (size_t i = 0; i < session->targets->count; i++)
@@ -81,6 +91,76 @@ static int start(struct session *session, uint64_t started_ns, struct error *err
     /* The last thing: until the first step, nothing limits what hits cost. */
     return session->calls ? call_events_start(session->calls, error) : 0;
 }
+
+/* ---- other events ---- */
+
+/* Free the programs of the kernel, and all that belongs to them. Each part borrows those that are
+ * freed after it. */
+static void unload(struct session *session)
+{
+    if (session->programs)
+        session->lost += programs_lost(session->programs);
+    call_events_free(session->calls);
+    membership_rest(session);
+    start_watch_free(session->starts);
+    cpu_time_free(session->cpu_time);
+    sampler_free(session->sampler);
+    event_samples_free(session->events);
+    memory_locks_free(session->memory_locks);
+    programs_free(session->programs);
+    session->calls = NULL;
+    session->starts = NULL;
+    session->cpu_time = NULL;
+    session->sampler = NULL;
+    session->memory_locks = NULL;
+    session->programs = NULL;
+    session->events =
+        event_samples_new(session->options, session->targets, session->segment->profile);
+}
+
+/* Return 0 if one target has the event, or -1 with the reason why the last one has not. */
+static int check_event(const struct session *session, const char *name, struct error *error)
+{
+    const struct session_options *options = session->options;
+    size_t count = session->targets->count, refused = 0;
+    int event = 0;
+
+    while (event < options->event_count && strcmp(options->events[event].name, name) != 0)
+        event++;
+    if (event == options->event_count || !count)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        refused += event_probes_refused(session->targets->of[i]->probes, event, error) != 0;
+    return refused == count ? -1 : 0;
+}
+
+/* Begin a segment, to which the times and names of the targets belong from now on. */
+static void begin_anew(struct session *session)
+{
+    struct segment *before = session->segment;
+
+    session_leave_segment(session);
+    session->segment = segment_new(session->options, before);
+    session->segment->lost_before = 0; /* the programs that are loaded now begin to count */
+    unload(session);
+    membership_move(session);
+    segment_free(before);
+}
+
+int session_change(struct session *session, const char *added, struct error *error)
+{
+    begin_anew(session);
+    if (begin(session, error) || membership_sweep(session, error) ||
+        (added && check_event(session, added, error)) ||
+        (session->calls && call_events_start(session->calls, error))) {
+        unload(session);
+        return -1;
+    }
+    session->changed = true;
+    return 0;
+}
+
+/* ---- the start ---- */
 
 static void remove_target(struct targets *targets, size_t index)
 {

@@ -28,17 +28,28 @@ struct target *target_new(struct vm *vm, const struct target_rule *rule)
 }
 
 /* Each part borrows those that are freed after it. */
-void target_leave_session(struct target *target)
+
+void target_leave_events(struct target *target)
 {
     wall_free(target->wall);
-    trigger_watch_free(target->trigger_watch);
-    node_watch_free(target->node_watch);
-    node_meter_free(target->meter);
     vm_cpu_time_free(target->cpu_time);
     event_probes_free(target->probes);
     allocation_free(target->allocation);
-    symbolizer_free(target->symbolizer);
     memory_watch_lock(target->vm->memory, NULL, NULL, 0);
+    target->wall = NULL;
+    target->cpu_time = NULL;
+    target->probes = NULL;
+    target->allocation = NULL;
+    target->has_traces = false;
+}
+
+void target_leave_session(struct target *target)
+{
+    trigger_watch_free(target->trigger_watch);
+    node_watch_free(target->node_watch);
+    node_meter_free(target->meter);
+    target_leave_events(target);
+    symbolizer_free(target->symbolizer);
     *target = (struct target){.vm = target->vm, .rule = target->rule};
 }
 

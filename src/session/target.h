@@ -88,6 +88,9 @@ void target_note_rest(struct target *target);
  */
 bool target_is_at_rest(const struct target *target);
 
+/* Free what samples the target: the parts for events, which programs of the kernel belong to. */
+void target_leave_events(struct target *target);
+
 /* Free what the session has made: all but the VM and its rule. */
 void target_leave_session(struct target *target);
 

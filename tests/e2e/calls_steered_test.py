@@ -300,14 +300,15 @@ class Requests(unittest.TestCase):
                          ("counting", [LOCAL, TAIL], 2))
         self.assertGreater(status["hits"], EACH)
 
-    def test_a_recording_takes_no_functions(self):
+    def test_a_recording_takes_events(self):
+        """A function is event call there."""
         folder = beamflame.folder(self.addCleanup)
         process = beamflame.start("-p", self.node.pid, "-o", folder / "x.bfr",
                                   stdin=subprocess.DEVNULL)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         beamflame.read_until(process, "sampling")
-        self.assertIn("this recording takes samples: only 'beamflame calls' counts functions",
+        self.assertIn(f"there is no event '{LOCAL}'; the events are: ",
                       ctl({"recorder": process.pid}, "add", LOCAL, code=beamflame.FAILED))
 
 

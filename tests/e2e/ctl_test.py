@@ -56,7 +56,7 @@ class Steered(Segments, unittest.TestCase):
         status = self.ctl(process, "status")
         self.assertRegex(status, r"^recording, \d+ s since the start: [1-9]\d* samples, \d+ lost\n"
                                  r"since: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d [-+]\d{4}\n"
-                                 rf"VMs: {self.node.pid}\ncommand: beamflame -p {self.node.pid} "
+                                 rf"VMs: {self.node.pid}\nevents: cpu, gc\ncommand: beamflame -p {self.node.pid} "
                                  r"-e cpu,gc -o .*/x\.bfr\n$")
         self.assertEqual(os.stat(self.socket_of(process)).st_mode & 0o777, 0o600)
 
@@ -67,6 +67,7 @@ class Steered(Segments, unittest.TestCase):
         validator(schema("status")).validate(status)
         self.assertEqual((status["state"], status["vms"], status["pids"]),
                          ("recording", 1, [self.node.pid]))
+        self.assertEqual((status["events"], status["event_count"]), (["cpu"], 1))
         self.assertAlmostEqual(time.time() - status["since"], status["seconds"], delta=3)
         self.assertEqual(status["command"],
                          f"beamflame -p {self.node.pid} -o {self.out / 'x.bfr'}")
@@ -395,11 +396,11 @@ class Steered(Segments, unittest.TestCase):
 
     def test_wrong_words_are_explained(self):
         for words, message in (((), "write list, status, pause, resume, mark LABEL, snapshot, add "
-                                    "FUNCTION, remove FUNCTION or stop"),
+                                    "NAME, remove NAME or stop"),
                                (("pause", "now"), "'now' is too much"),
                                (("mark", "a", "b"), "'b' is too much"),
                                (("mark",), "mark needs a LABEL"),
-                               (("remove",), "remove needs a FUNCTION"),
+                               (("remove",), "remove needs a NAME"),
                                (("finish",), "'finish' is no command for a recording")):
             with self.subTest(words):
                 done = beamflame.run("ctl", *words)

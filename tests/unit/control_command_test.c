@@ -46,7 +46,7 @@ static void test_each_command_has_a_summary(void **state)
         assert_non_null(control_command_texts[i].name);
         assert_true(strlen(control_command_texts[i].summary) > 5);
     }
-    assert_string_equal(control_command_texts[CONTROL_ADD].argument, "FUNCTION");
+    assert_string_equal(control_command_texts[CONTROL_ADD].argument, "NAME");
     assert_null(control_command_texts[CONTROL_STOP].argument);
 }
 
