@@ -64,6 +64,8 @@ export interface Recording {
     /* By event, the times in which it could be seen: [from, to, from, to...] in ms on the axis, in
      * order; null: all the time. [0]: in which the recorder ran. */
     spans: (Float64Array | null)[];
+    /* The same of the times in which an event was recorded. */
+    recorded: (Float64Array | null)[];
     samples: Samples;
     nodeMetrics: NodeSeries[];
 }

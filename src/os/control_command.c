@@ -10,8 +10,10 @@ const struct control_command_text control_command_texts[CONTROL_COMMANDS] = {
     [CONTROL_RESUME] = {"resume", NULL, "take samples again"},
     [CONTROL_MARK] = {"mark", "LABEL", "mark this moment"},
     [CONTROL_SNAPSHOT] = {"snapshot", NULL, "write the outputs of what there is, and continue"},
-    [CONTROL_ADD] = {"add", "NAME", "record an event, or count the calls of a function, from now on"},
-    [CONTROL_REMOVE] = {"remove", "NAME", "record an event, or count the calls of a function, no longer"},
+    [CONTROL_ADD] = {"add", "NAME",
+                     "record an event, or count the calls of a function, from now on"},
+    [CONTROL_REMOVE] = {"remove", "NAME",
+                        "stop to record an event, or to count the calls of a function"},
     [CONTROL_STOP] = {"stop", NULL, "end the recording, which then writes its outputs"},
 };
 

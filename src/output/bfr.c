@@ -117,7 +117,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     struct thread_times threads = {0};
     struct target_lives lives = {0};
     struct time_marks marks = {0};
-    struct event_spans spans = {0};
+    struct event_spans spans = {0}, recorded = {0};
     struct node_metrics metrics = {0};
     int result;
 
@@ -132,6 +132,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     summary_join_lives(&lives, &part->remap, recording_get_lives(recording), 0);
     summary_join_marks(&marks, &part->remap, recording_get_marks(recording), 0);
     event_spans_join(&spans, part->events + 1, recording_get_spans(recording), 0);
+    event_spans_join(&recorded, part->events + 1, recording_get_recorded(recording), 0);
     summary_join_node_metrics(&metrics, &part->remap, recording_get_node_metrics(recording), 0);
     result = put_summaries(bfr, &summaries, error);
     if (!result)
@@ -141,6 +142,8 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     if (!result)
         result = recording_put_spans(bfr->writer, part->profile, &spans, error);
     if (!result)
+        result = recording_put_recorded(bfr->writer, part->profile, &recorded, error);
+    if (!result)
         result = recording_put_node_metrics(bfr->writer, part->profile, &metrics, error);
     if (!result && threads.count)
         result = recording_put_threads(bfr->writer, part->profile, &threads, error);
@@ -149,6 +152,7 @@ static int put_counted_part(struct bfr *bfr, struct error *error)
     target_lives_free(&lives);
     time_marks_free(&marks);
     event_spans_free(&spans);
+    event_spans_free(&recorded);
     node_metrics_free(&metrics);
     return result;
 }
@@ -170,6 +174,8 @@ static int put_counted(struct bfr *bfr, struct error *error)
                             error) ||
         recording_put_spans(bfr->writer, profile, recording_get_spans(bfr->source.recording),
                             error) ||
+        recording_put_recorded(bfr->writer, profile, recording_get_recorded(bfr->source.recording),
+                               error) ||
         recording_put_node_metrics(bfr->writer, profile,
                                    recording_get_node_metrics(bfr->source.recording), error))
         return -1;

@@ -335,7 +335,7 @@ static void put_graph(struct dot *dot, const struct recording_totals *totals)
     size_t count, shown;
     uint32_t *ids;
     struct traffic_edge *edges = find_edges(dot, &ids, &count);
-    double seconds = output_source_seconds(&dot->source, totals);
+    double seconds = output_source_event_seconds(&dot->source, dot->source.event, totals);
     struct graph_sums sums;
     struct scale scale;
 

@@ -94,6 +94,13 @@ double output_source_seconds(const struct output_source *source,
 double output_source_gap_seconds(const struct output_source *source,
                                  const struct recording_totals *totals);
 
+/* The same of the part in which an event was recorded: less if it was added or removed meanwhile.
+ */
+double output_source_event_seconds(const struct output_source *source, event_id event,
+                                   const struct recording_totals *totals);
+/* True if it was recorded for a part of the time only. */
+bool output_source_is_partial(const struct output_source *source, event_id event);
+
 /* Return the start of the selected part, in ns since 1970. Pieces have times of their own, some ns
  * apart: of profiles with the same labels and time a service may keep one. */
 uint64_t output_source_start(const struct output_source *source);

@@ -31,6 +31,12 @@ static uint64_t gaps_of(const struct output_source *source, struct output_range 
                              : 0;
 }
 
+/* Return the ns from `start` to `time`; 0 if it is before. */
+static uint64_t since(uint64_t time, uint64_t start)
+{
+    return time > start ? time - start : 0;
+}
+
 double output_source_seconds(const struct output_source *source,
                              const struct recording_totals *totals)
 {
@@ -43,6 +49,39 @@ double output_source_gap_seconds(const struct output_source *source,
                                  const struct recording_totals *totals)
 {
     return (double)gaps_of(source, output_source_range(source, totals)) / 1e9;
+}
+
+static const struct spans *recorded_of(const struct output_source *source, event_id event)
+{
+    return source->recording ? event_spans_get(recording_get_recorded(source->recording), event)
+                             : NULL;
+}
+
+bool output_source_is_partial(const struct output_source *source, event_id event)
+{
+    return recorded_of(source, event) != NULL;
+}
+
+double output_source_event_seconds(const struct output_source *source, event_id event,
+                                   const struct recording_totals *totals)
+{
+    const struct output_range range = output_source_range(source, totals);
+    const struct spans *recorded = recorded_of(source, event);
+    uint64_t start = source->header->start_monotonic, sum = 0;
+
+    if (!recorded)
+        return output_source_seconds(source, totals);
+    for (size_t i = 0; i < recorded->count; i++) {
+        uint64_t from = since(recorded->list[i].start, start + range.from);
+        uint64_t to = since(recorded->list[i].end, start + range.from);
+        struct output_range part = {range.from + from, range.from + to};
+
+        if (part.to > range.to)
+            part.to = range.to;
+        if (part.from < part.to)
+            sum += part.to - part.from - gaps_of(source, part);
+    }
+    return (double)sum / 1e9;
 }
 
 uint64_t output_source_start(const struct output_source *source)

@@ -36,6 +36,12 @@ void event_spans_place(struct event_spans *spans, event_id event)
     place(spans, event);
 }
 
+void event_spans_drop(struct event_spans *spans, event_id event)
+{
+    free(spans->of[event].list);
+    spans->of[event] = (struct spans){0};
+}
+
 const struct spans *event_spans_get(const struct event_spans *spans, event_id event)
 {
     return event < spans->count && spans->of[event].known ? &spans->of[event] : NULL;

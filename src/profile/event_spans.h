@@ -45,6 +45,9 @@ void event_spans_clear(struct event_spans *spans);
 /* Make the list of an event known. */
 void event_spans_place(struct event_spans *spans, event_id event);
 
+/* Make the list of an event unknown. */
+void event_spans_drop(struct event_spans *spans, event_id event);
+
 /* Add a span, in any order. An empty span is ignored. */
 void event_spans_add(struct event_spans *spans, event_id event, uint64_t start, uint64_t end);
 

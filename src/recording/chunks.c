@@ -140,7 +140,7 @@ uint64_t chunk_reader_offset(const struct chunk_reader *reader)
 static int check_head(const struct chunk_reader *reader, const struct chunk_head *head,
                       const char *bytes, struct error *error)
 {
-    if (head->type < CHUNK_HEADER || head->type > CHUNK_NAMES)
+    if (head->type < CHUNK_HEADER || head->type > CHUNK_RECORDED)
         return malformed(reader, reader->offset, "the type of the chunk is unknown", error);
     if (head->encoding > ENCODING_ZSTD)
         return malformed(reader, reader->offset + 1, "the encoding of the chunk is unknown", error);

@@ -123,6 +123,11 @@ int recording_put_lives(struct recording_writer *writer, const struct profile *p
 int recording_put_spans(struct recording_writer *writer, const struct profile *profile,
                         const struct event_spans *spans, struct error *error);
 
+/* The same of the times in which events were recorded. Events without a list were recorded all of
+ * the time. */
+int recording_put_recorded(struct recording_writer *writer, const struct profile *profile,
+                           const struct event_spans *recorded, struct error *error);
+
 /* Write metrics of VMs, in addition to what was written of them before. Does nothing if there are
  * none. */
 int recording_put_node_metrics(struct recording_writer *writer, const struct profile *profile,
@@ -194,6 +199,10 @@ const struct thread_times *recording_get_threads(const struct recording *recordi
 /* When events could be seen. Complete, in order and without overlaps once the recording was read to
  * its end. Valid as above. */
 const struct event_spans *recording_get_spans(const struct recording *recording);
+
+/* The same of the times in which events were recorded; an event without a list was recorded all of
+ * the time. */
+const struct event_spans *recording_get_recorded(const struct recording *recording);
 
 /* Metrics of VMs. Complete and in order of time once the recording was read to its end. Valid as
  * above. */

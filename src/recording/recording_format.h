@@ -49,6 +49,10 @@
  * minus the end of the span before (0 for the first), varint end - start (profile/event_spans.h). A
  * chunk adds to those before it. There is none of an event that could be seen all the time.
  *
+ * CHUNK_RECORDED: the same, of an event that was recorded for a part of the time only: the times in
+ * which it was. Outside of them it could not be seen. There is none unless events were added or
+ * removed while it was recorded, or recordings with other events were joined.
+ *
  * CHUNK_NODE: series until its end, each: varints target, metric, of, id, owner, count of readings,
  * each: zigzags of its time and of its value, minus those of the reading before, 0 for the first
  * (profile/node_metrics.h). A chunk adds readings to those before it. There is none unless metrics
@@ -116,8 +120,8 @@
 #define RECORDING_VERSION    16
 /* Before this version, the value SCHED_LONG is the slice. */
 #define RECORDING_OF_SLICES 13
-/* Version 15 has no likenesses, version 14 no late names, version 13 no marks. Version 11 has no
- * traces, and is a recording of version 12 otherwise. */
+/* Version 15 has no likenesses and no times in which events were recorded, version 14 no late names,
+ * version 13 no marks. Version 11 has no traces, and is a recording of version 12 otherwise. */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
@@ -141,6 +145,7 @@ enum chunk_type {
     CHUNK_NODE = 10,
     CHUNK_MARKS = 11,
     CHUNK_NAMES = 12,
+    CHUNK_RECORDED = 13,
 };
 
 enum chunk_encoding {

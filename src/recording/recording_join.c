@@ -34,7 +34,7 @@ struct join {
     struct thread_times threads;
     struct target_lives lives;
     struct time_marks marks;
-    struct event_spans spans;
+    struct event_spans spans, recorded;
     struct node_metrics node_metrics;
     uint64_t end; /* end of the part before, for JOIN_IN_TURN */
     int result;   /* -1: something failed; `error` has the first failure */
@@ -43,19 +43,41 @@ struct join {
 
 /* ---- reading ---- */
 
-/* Add spans for a part without spans: it saw the event, or was recording, all of its time. Other
+/* Add the spans of a part, from event `first` on: all of its time for an event without spans. Other
  * parts can have spans. */
-static void take_spans(struct join *join, const struct joined_recording *part)
+static void add_spans(const struct joined_recording *part, const struct event_spans *own,
+                      event_id first, struct event_spans *spans)
 {
-    const struct event_spans *spans = recording_get_spans(part->recording);
     uint64_t start = recording_get_header(part->recording)->start_monotonic;
     uint64_t end = recording_get_totals(part->recording)->end_monotonic;
 
-    event_spans_join(&join->spans, part->events, spans, part->shift);
-    for (event_id id = 0; id <= profile_counts(part->profile).events; id++)
-        if (!event_spans_get(spans, id))
-            event_spans_add(&join->spans, id ? part->events[id - 1] : 0, start + part->shift,
+    event_spans_join(spans, part->events, own, part->shift);
+    for (event_id id = first; id <= profile_counts(part->profile).events; id++)
+        if (!event_spans_get(own, id))
+            event_spans_add(spans, id ? part->events[id - 1] : 0, start + part->shift,
                             end + part->shift);
+}
+
+/* True if the part recorded the event all of its time. */
+static bool is_recorded(const struct joined_recording *part, event_id event)
+{
+    for (event_id id = 1; id <= profile_counts(part->profile).events; id++)
+        if (part->events[id - 1] == event)
+            return !event_spans_get(recording_get_recorded(part->recording), id);
+    return false;
+}
+
+/* Events that each part recorded all of its time have no list of such times. */
+static void drop_recorded(struct join *join)
+{
+    for (event_id event = 1; event < join->recorded.count; event++) {
+        size_t i = 0;
+
+        while (i < join->count && (!join->parts[i].is_whole || is_recorded(&join->parts[i], event)))
+            i++;
+        if (i == join->count)
+            event_spans_drop(&join->recorded, event);
+    }
 }
 
 static void take_counts(struct join *join, struct joined_recording *part)
@@ -78,7 +100,8 @@ static void take_counts(struct join *join, struct joined_recording *part)
     join->totals.losses[LOSS_METRICS] +=
         summary_join_node_metrics(&join->node_metrics, &part->remap,
                                   recording_get_node_metrics(part->recording), part->shift);
-    take_spans(join, part);
+    add_spans(part, recording_get_spans(part->recording), 0, &join->spans);
+    add_spans(part, recording_get_recorded(part->recording), 1, &join->recorded);
 }
 
 /* Read the next sample of a part. A damaged part has no more samples. */
@@ -259,9 +282,12 @@ static int put_counts(struct join *join, struct error *error)
             return -1;
     }
     event_spans_settle(&join->spans);
+    event_spans_settle(&join->recorded);
+    drop_recorded(join);
     if (recording_put_lives(join->writer, join->profile, &join->lives, error) ||
         recording_put_marks(join->writer, join->profile, &join->marks, error) ||
         recording_put_spans(join->writer, join->profile, &join->spans, error) ||
+        recording_put_recorded(join->writer, join->profile, &join->recorded, error) ||
         recording_put_node_metrics(join->writer, join->profile, &join->node_metrics, error))
         return -1;
     if (!join->threads.count)
@@ -390,6 +416,7 @@ static void free_all(struct join *join)
     target_lives_free(&join->lives);
     time_marks_free(&join->marks);
     event_spans_free(&join->spans);
+    event_spans_free(&join->recorded);
     node_metrics_free(&join->node_metrics);
     profile_free(join->profile);
 }

@@ -23,7 +23,7 @@ struct recording {
     struct thread_times threads;
     struct target_lives lives;
     struct time_marks marks;
-    struct event_spans spans;
+    struct event_spans spans, recorded;
     struct node_metrics node_metrics;
     struct value_scales scales;
     struct chunk chunk; /* the current one; the cursor is in it */
@@ -169,6 +169,7 @@ void recording_close(struct recording *recording)
     target_lives_free(&recording->lives);
     time_marks_free(&recording->marks);
     event_spans_free(&recording->spans);
+    event_spans_free(&recording->recorded);
     node_metrics_free(&recording->node_metrics);
     value_scales_free(&recording->scales);
     free((char *)recording->header.event);
@@ -220,6 +221,11 @@ const struct event_spans *recording_get_spans(const struct recording *recording)
     return &recording->spans;
 }
 
+const struct event_spans *recording_get_recorded(const struct recording *recording)
+{
+    return &recording->recorded;
+}
+
 const struct node_metrics *recording_get_node_metrics(const struct recording *recording)
 {
     return &recording->node_metrics;
@@ -255,6 +261,8 @@ static int read_counts(struct recording *recording, struct profile *profile, str
         time_marks_decode(&recording->marks, strings, cursor);
     else if (chunk->type == CHUNK_SPANS)
         event_spans_decode(&recording->spans, profile, cursor);
+    else if (chunk->type == CHUNK_RECORDED)
+        event_spans_decode(&recording->recorded, profile, cursor);
     else if (chunk->type == CHUNK_NODE)
         read_node_metrics(recording, profile);
     else if (chunk->type == CHUNK_SCALES || chunk->type == CHUNK_NAMES)
@@ -388,6 +396,7 @@ static int next_chunk(struct recording *recording, struct profile *profile, bool
     if (got < 0)
         return -1;
     event_spans_settle(&recording->spans);
+    event_spans_settle(&recording->recorded);
     node_metrics_settle(&recording->node_metrics);
     count_late_names(recording);
     *ret_cut = cut || !recording->ended;

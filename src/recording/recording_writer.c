@@ -320,34 +320,43 @@ int recording_put_marks(struct recording_writer *writer, const struct profile *p
     return write_counted(writer, CHUNK_MARKS, error);
 }
 
-enum { SPANS_OF_CHUNK = 1 << 14 }; /* most of them; they take up to 20 bytes */
-
 static int put_spans_of(struct recording_writer *writer, const struct event_spans *spans,
-                        event_id event, struct error *error)
+                        event_id event, enum chunk_type type, struct error *error)
 {
-    size_t count = spans->of[event].count, first = 0;
+    enum { SPANS_OF_CHUNK = 1 << 14 }; /* most of them; they take up to 20 bytes */
+    size_t count = spans->of[event].count, first = 0, size;
 
     do {
-        size_t size = count - first < SPANS_OF_CHUNK ? count - first : SPANS_OF_CHUNK;
-
+        size = count - first < SPANS_OF_CHUNK ? count - first : SPANS_OF_CHUNK;
         writer->counted.size = 0;
         event_spans_encode(spans, event, first, size, &writer->counted);
-        if (write_counted(writer, CHUNK_SPANS, error))
+        if (write_counted(writer, type, error))
             return -1;
-        first += size;
-    } while (first < count);
+    } while ((first += size) < count);
     return 0;
+}
+
+static int put_spans(struct recording_writer *writer, const struct profile *profile,
+                     const struct event_spans *spans, enum chunk_type type, struct error *error)
+{
+    int result = begin_counted(writer, profile, error);
+
+    for (event_id event = 0; !result && event < spans->count; event++)
+        if (spans->of[event].known)
+            result = put_spans_of(writer, spans, event, type, error);
+    return result;
 }
 
 int recording_put_spans(struct recording_writer *writer, const struct profile *profile,
                         const struct event_spans *spans, struct error *error)
 {
-    if (begin_counted(writer, profile, error))
-        return -1;
-    for (event_id event = 0; event < spans->count; event++)
-        if (spans->of[event].known && put_spans_of(writer, spans, event, error))
-            return -1;
-    return 0;
+    return put_spans(writer, profile, spans, CHUNK_SPANS, error);
+}
+
+int recording_put_recorded(struct recording_writer *writer, const struct profile *profile,
+                           const struct event_spans *recorded, struct error *error)
+{
+    return put_spans(writer, profile, recorded, CHUNK_RECORDED, error);
 }
 
 enum { READINGS_OF_CHUNK = 1 << 13 }; /* most of a series at once; they take up to 20 bytes */

@@ -337,7 +337,8 @@ static inline void full_put_node_metrics(const struct full_profile *full,
     node_metrics_free(&metrics);
 }
 
-/* The recorder ran for the first second and from then on; gc had two windows, msg none. */
+/* The recorder ran for the first second and from then on; gc had two windows, msg none. Event gc
+ * was recorded for two parts of the time. */
 static inline void full_put_spans(const struct full_profile *full, struct recording_writer *writer)
 {
     struct event_spans spans = {0};
@@ -350,6 +351,10 @@ static inline void full_put_spans(const struct full_profile *full, struct record
     event_spans_add(&spans, event_find(full->profile, EVENT_GC), 1500000000, last);
     event_spans_place(&spans, event_find(full->profile, EVENT_MSG));
     if (recording_put_spans(writer, full->profile, &spans, &error))
+        abort();
+    event_spans_drop(&spans, 0);
+    event_spans_drop(&spans, event_find(full->profile, EVENT_MSG));
+    if (recording_put_recorded(writer, full->profile, &spans, &error))
         abort();
     event_spans_free(&spans);
 }

@@ -283,7 +283,7 @@ static void test_summary_that_breaks_a_rule_is_refused_by_name(void **state)
 static void test_random_records_give_errors(void **state)
 {
     static const enum chunk_type types[] = {CHUNK_RECORDS, CHUNK_TOTALS, CHUNK_RECORDS,
-                                            CHUNK_SUMMARY, CHUNK_NAMES};
+                                            CHUNK_SUMMARY, CHUNK_NAMES,  CHUNK_RECORDED};
     unsigned char file[1024], data[256];
     size_t start_size;
     char *start = header_bytes(&start_size);
@@ -321,7 +321,7 @@ static void test_other_versions_and_other_files_have_own_messages(void **state)
     assert_non_null(strstr(error.text, "version 99"));
     recording = recording_open(memory_file_of(RECORDING_MAGIC "\x01\0\0\0", 12), "old", &error);
     assert_null(recording);
-    assert_non_null(strstr(error.text, "format version 1, this program reads versions 11 to 15"));
+    assert_non_null(strstr(error.text, "format version 1, this program reads versions 11 to 16"));
     recording = recording_open(memory_file_of("# ========\n# x", 14), "text", &error);
     assert_null(recording);
     assert_non_null(strstr(error.text, "not a recording"));

@@ -381,6 +381,58 @@ static void test_events_of_one_name_need_the_same_values(void **state)
     profile_free(seen.profile);
 }
 
+/* A recording from `start` to `end` with event cpu, and gc if `has_gc`. */
+static int recording_of_events(bool has_gc, uint64_t start, uint64_t end)
+{
+    struct recording_header header = small_header;
+    struct recording_totals totals = {.end_monotonic = end};
+    struct profile *profile = profile_new();
+    struct sample sample = {.event = event_define(profile, EVENT_CPU), .time = start};
+    struct recording_writer *writer;
+    struct error error;
+    int fd;
+
+    header.start_realtime += start - header.start_monotonic;
+    header.start_monotonic = start;
+    if (has_gc)
+        event_define(profile, EVENT_GC);
+    writer = recording_create_fd(memory_file(), &header, &error);
+    assert_non_null(writer);
+    assert_int_equal(recording_append(writer, profile, &sample, &error), 0);
+    assert_int_equal(recording_finish(writer, profile, &totals, &fd, &error), 0);
+    profile_free(profile);
+    return fd;
+}
+
+/* An event that some recordings do not have was recorded in the others' times; also when the joined
+ * recording is joined again. An event of all recordings was recorded all of the time. */
+static void test_an_event_is_recorded_where_recordings_have_it(void **state)
+{
+    static const struct time_span expected = {2000, 2900};
+    int fds[3] = {recording_of_events(false, 1000, 1900), recording_of_events(true, 2000, 2900),
+                  recording_of_events(false, 3000, 3900)};
+    const struct event_spans *recorded;
+    const struct spans *gc;
+    struct recording *recording;
+    struct error error;
+    struct seen seen;
+    int again[2], fd;
+
+    (void)state;
+    assert_int_equal(join(fds, 3, &by_time, &again[0], &error), 0);
+    again[1] = recording_of_events(false, 5000, 5900);
+    assert_int_equal(join(again, 2, &by_time, &fd, &error), 0);
+    recording = read_joined(fd, &seen);
+    recorded = recording_get_recorded(recording);
+    gc = event_spans_get(recorded, event_find(seen.profile, EVENT_GC));
+    assert_null(event_spans_get(recorded, event_find(seen.profile, EVENT_CPU)));
+    assert_non_null(gc);
+    assert_int_equal(gc->count, 1);
+    assert_memory_equal(gc->list, &expected, sizeof(expected));
+    recording_close(recording);
+    profile_free(seen.profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +446,7 @@ int main(void)
         cmocka_unit_test(test_recordings_of_different_clocks_are_refused),
         cmocka_unit_test(test_frequencies_may_differ),
         cmocka_unit_test(test_events_of_one_name_need_the_same_values),
+        cmocka_unit_test(test_an_event_is_recorded_where_recordings_have_it),
     };
 
     return cmocka_run_group_tests_name("recording_join", tests, NULL, NULL);

@@ -30,14 +30,18 @@ test("a page has the spans of its recording", async () => {
     execFileSync(join(BUILD, "tests", "seeds"), [folder]);
     execFileSync(join(BUILD, "beamflame"),
         ["report", "-q", join(folder, "files", "00.bfr"), "-o", join(folder, "x.html")]);
-    const { spans, events } = await readRecording(readFileSync(join(folder, "x.html"), "utf8"));
-    const of = (name) => spans[events.findIndex((event) => event.name === name)];
+    const { spans, recorded, events } =
+        await readRecording(readFileSync(join(folder, "x.html"), "utf8"));
+    const id = (name) => events.findIndex((event) => event.name === name);
+    const of = (name) => spans[id(name)];
 
     assert.deepEqual([...spans[0]], [0, 1000, 1200, 1500]);
     assert.deepEqual([...of("gc")], [0, 200, 500, 1500]);
     assert.deepEqual([...of("msg")], []);
     assert.equal(of("cpu"), null);
     assert.equal(spans.length, events.length);
+    assert.deepEqual([...recorded[id("gc")]], [0, 200, 500, 1500]);
+    assert.equal(recorded[id("msg")], null);
 });
 
 test("two lists of spans have their overlaps in common", () => {
@@ -76,6 +80,11 @@ test("the reason tells why an event was not seen", () => {
     assert.equal(why(GC, 240), "outside of windows");
     assert.equal(why(GC, 190), "");
     assert.equal(why(WALL, 20), "between two sweeps");
+    recording.recorded[recording.events.findIndex(({ name }) => name === "gc")] =
+        Float64Array.of(50, 250);
+    assert.equal(why(GC, 20), "the event was not recorded then");
+    assert.equal(why(GC, 350), "the event was not recorded then");
+    assert.equal(why(GC, 205), "outside of windows");
 });
 
 /* 95 % of Poisson counts with a mean of 10 are 4 to 17; the exact limits of 0 are 0 to 3.7. */

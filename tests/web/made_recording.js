@@ -94,6 +94,7 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
             ({ name, values: valuesOf(name), summary: null }))],
         spans: ["", ...events].map(() => null),
+        recorded: ["", ...events].map(() => null),
         nodeMetrics: [],
         samples: {
             count: samples.length, stack, process,

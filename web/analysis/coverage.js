@@ -71,11 +71,14 @@ function shares(spans, { start, cellMs, of }) {
  */
 export function whyUnseen(recording, choice, from, to) {
     const id = eventOf(recording, choice), own = recording.spans[id], [recorder] = recording.spans;
+    const recorded = recording.recorded[id];
     const overlaps = (/** @type {ArrayLike<number>} */ spans) =>
         common(spans, [from, to]).length > 0;
 
     if (recorder && !overlaps(recorder))
         return "the recording was paused, or the recorder or the machine stood still";
+    if (recorded && !overlaps(recorded))
+        return "the event was not recorded then";
     if (!own || overlaps(own))
         return "";
     if (!own.length || to <= own[0])

@@ -306,12 +306,13 @@ function readSamples(columns, header, events) {
 }
 
 /**
- * By event, the times in which it could be seen, in ms; [0]: in which the recorder ran.
- * @param {Columns} columns @param {number} events @returns {Recording["spans"]}
+ * By event, times in ms: in which it could be seen ("spans"; [0]: in which the recorder ran), or was recorded.
+ * @param {Columns} columns @param {"spans" | "recorded"} what @param {number} events
+ * @returns {Recording["spans"]}
  */
-function readSpans(columns, events) {
+function readSpans(columns, what, events) {
     return Array.from({ length: events }, (_, event) => {
-        const name = `spans ${event}`, times = [];
+        const name = `${what} ${event}`, times = [];
         if (!columns.has(name))
             return null;
         for (let numbers = columns.numbers(name), at = 0; !numbers.ended();)
@@ -374,7 +375,8 @@ export async function readRecording(page) {
         ancestors: readTable(columns, "ancestor", counts.ancestors, ["up", "name"]),
         threads: readThreads(columns, counts.threads),
         targets: [NO_TARGET, ...header.targets],
-        spans: readSpans(columns, events.length),
+        spans: readSpans(columns, "spans", events.length),
+        recorded: readSpans(columns, "recorded", events.length),
         samples: readSamples(columns, header, events),
         nodeMetrics: readNodeMetrics(columns, header.nodeMetrics),
     };

@@ -137,8 +137,9 @@ void html_samples_finish(struct html_samples *samples);
 /* Add the columns of all tables, and close them. */
 void html_tables_add(const struct profile *profile, struct html_columns *columns);
 
-/* Add a column for the recorder itself and for each selected event whose spans are known. `events`:
- * numbers of events in the page, by id. */
+/* Add a column for the recorder itself and for each selected event whose spans are known, and one
+ * for each that was recorded for a part of the time. `events`: numbers of events in the page, by
+ * id. */
 void html_tables_add_spans(struct html_columns *columns, const struct output_source *source,
                            const uint8_t *events);
 

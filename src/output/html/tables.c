@@ -159,10 +159,8 @@ static uint64_t microseconds(uint64_t time, uint64_t start)
     return time > start ? (time - start) / 1000 : 0;
 }
 
-static void add_spans(struct html_columns *columns, const struct spans *spans, uint64_t start,
-                      unsigned number)
+static void add_spans(struct html_column *column, const struct spans *spans, uint64_t start)
 {
-    struct html_column *column = html_columns_add(columns, "spans %u", number);
     uint64_t last = 0;
 
     for (size_t i = 0; i < spans->count; i++) {
@@ -181,13 +179,21 @@ static void add_spans(struct html_columns *columns, const struct spans *spans, u
 void html_tables_add_spans(struct html_columns *columns, const struct output_source *source,
                            const uint8_t *events)
 {
-    const struct event_spans *spans = recording_get_spans(source->recording);
+    const struct event_spans *seen = recording_get_spans(source->recording);
+    const struct event_spans *recorded = recording_get_recorded(source->recording);
+    uint64_t start = source->header->start_monotonic;
 
-    for (event_id id = 0; id < spans->count; id++) {
-        const struct spans *of = event_spans_get(spans, id);
+    for (event_id id = 0; id <= profile_counts(source->profile).events; id++) {
+        unsigned number = id ? events[id] : 0;
 
-        if (of && (!id || events[id]))
-            add_spans(columns, of, source->header->start_monotonic, id ? events[id] : 0);
+        if (id && !number)
+            continue;
+        if (event_spans_get(seen, id))
+            add_spans(html_columns_add(columns, "spans %u", number), event_spans_get(seen, id),
+                      start);
+        if (event_spans_get(recorded, id))
+            add_spans(html_columns_add(columns, "recorded %u", number),
+                      event_spans_get(recorded, id), start);
     }
 }
 

@@ -257,10 +257,11 @@ static void write_marks(const struct json_lines *lines, const struct time_marks 
 }
 
 /* `event` 0: the recorder itself. */
-static void write_spans(const struct json_lines *lines, event_id event, const struct spans *spans)
+static void write_spans(const struct json_lines *lines, const char *type, event_id event,
+                        const struct spans *spans)
 {
     const struct profile *profile = lines->source.profile;
-    struct json json = json_line_open(lines->file, "seen");
+    struct json json = json_line_open(lines->file, type);
 
     if (event)
         json_text(&json, "event", profile_text(profile, profile_get_event(profile, event)->name));
@@ -275,15 +276,14 @@ static void write_spans(const struct json_lines *lines, event_id event, const st
     json_line_close(&json);
 }
 
-static void write_seen(const struct json_lines *lines)
+static void write_all_spans(const struct json_lines *lines, const char *type,
+                            const struct event_spans *all)
 {
-    const struct event_spans *seen = recording_get_spans(lines->source.recording);
-
-    for (event_id id = 0; id < seen->count; id++) {
-        const struct spans *spans = event_spans_get(seen, id);
+    for (event_id id = 0; id < all->count; id++) {
+        const struct spans *spans = event_spans_get(all, id);
 
         if (spans && (!id || output_source_shows(&lines->source, id)))
-            write_spans(lines, id, spans);
+            write_spans(lines, type, id, spans);
     }
 }
 
@@ -362,7 +362,8 @@ static void write_end(struct json_lines *lines, const struct recording_totals *t
     for (size_t i = 0; i < lives->count; i++)
         write_life(lines, &lives->list[i]);
     write_marks(lines, recording_get_marks(recording));
-    write_seen(lines);
+    write_all_spans(lines, "seen", recording_get_spans(recording));
+    write_all_spans(lines, "recorded", recording_get_recorded(recording));
     for (size_t i = 0; i < metrics->count; i++)
         write_node_series(lines, &metrics->of[i]);
     write_totals(lines, totals);

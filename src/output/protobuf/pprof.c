@@ -252,7 +252,8 @@ static void write_time(struct pprof *pprof, const struct recording_totals *total
     Perftools__Profiles__Profile profile = PERFTOOLS__PROFILES__PROFILE__INIT;
 
     profile.time_nanos = signed_number(output_source_start(source));
-    profile.duration_nanos = signed_number(whole_part(output_source_seconds(source, totals) * 1e9));
+    profile.duration_nanos =
+        signed_number(whole_part(output_source_event_seconds(source, source->event, totals) * 1e9));
     profile.period_type = &type;
     profile.period = wire_period(&pprof->groups, NULL);
     protobuf_put(&pprof->out, &profile.base);

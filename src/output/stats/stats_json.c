@@ -157,7 +157,7 @@ static void put_tallies(struct json *json, const struct profile *profile,
 }
 
 static void put_event(struct json *json, const struct output_source *source, event_id id,
-                      uint64_t samples)
+                      uint64_t samples, const struct recording_totals *totals)
 {
     const struct profile *profile = source->profile;
     const struct event_entry *event = profile_get_event(profile, id);
@@ -165,6 +165,8 @@ static void put_event(struct json *json, const struct output_source *source, eve
 
     json_open_lines(json, profile_text(profile, event->name), '{');
     json_number(json, "samples", samples);
+    if (output_source_is_partial(source, id))
+        json_decimal(json, "recorded_ms", output_source_event_seconds(source, id, totals) * 1e3, 3);
     if (summary)
         put_hits(json, summary);
     put_values(json, profile, event, summary);
@@ -187,7 +189,7 @@ static bool is_of_cpu_alone(const struct output_source *source)
  * by event. Write nothing for a recording of CPU samples alone: it has no counts besides its
  * samples. */
 static void stats_put_events(struct json *json, const struct output_source *source,
-                             const struct counts *samples)
+                             const struct counts *samples, const struct recording_totals *totals)
 {
     uint32_t count = profile_counts(source->profile).events;
 
@@ -196,7 +198,7 @@ static void stats_put_events(struct json *json, const struct output_source *sour
     json_open_lines(json, "events", '{');
     for (event_id id = 1; id <= count; id++)
         if (output_source_selects(source, id))
-            put_event(json, source, id, id < samples->size ? samples->of[id] : 0);
+            put_event(json, source, id, id < samples->size ? samples->of[id] : 0, totals);
     json_close(json, '}');
 }
 
@@ -372,7 +374,7 @@ static void write_stats(const struct stats *stats, const struct recording_totals
     json_bool(&json, "cut", totals->cut);
     json_text_or_null(&json, "trigger", header->trigger);
     put_targets(&json, stats);
-    stats_put_events(&json, &stats->source, &stats->samples);
+    stats_put_events(&json, &stats->source, &stats->samples, totals);
     if (!totals->left_out) /* else the samples do not cover the threads' time */
         put_microstates(&json, stats, totals);
     put_losses(&json, totals->losses);

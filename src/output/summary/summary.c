@@ -89,8 +89,9 @@ static void write_target(const struct summary *summary, target_id id)
     buffer_free(&text);
 }
 
-/* Write the events: ", of cpu-clock at 100 Hz", or ": 12 cpu (cpu-clock at 100 Hz), 3 gc". */
-static void write_events(const struct summary *summary)
+/* Write the events: ", of cpu-clock at 100 Hz", or ": 12 cpu (cpu-clock at 100 Hz), 3 gc in 4.0 s".
+ * An event that was recorded for a part of the time has these seconds. */
+static void write_events(const struct summary *summary, const struct recording_totals *totals)
 {
     const struct recording_header *header = summary->source.header;
     const struct profile *profile = summary->source.profile;
@@ -112,6 +113,8 @@ static void write_events(const struct summary *summary)
                 profile_text(profile, profile_get_event(profile, id)->name));
         if (event->is_cpu)
             fprintf(file, " (%s at %u Hz)", header->event, header->frequency);
+        if (output_source_is_partial(&summary->source, id))
+            fprintf(file, " in %.1f s", output_source_event_seconds(&summary->source, id, totals));
         before = ",";
     }
 }
@@ -199,7 +202,7 @@ static void write_overview(const struct summary *summary, const struct recording
         fprintf(file, "          and %u more\n", targets - TARGETS_SHOWN);
     fprintf(file, "samples   %s in %.1f s", number_text(samples).text,
             output_source_seconds(&summary->source, totals));
-    write_events(summary);
+    write_events(summary, totals);
     write_gaps(summary, totals);
     fputs(totals->cut ? " (the recording was cut)\n" : "\n", file);
     if (summary->source.header->trigger[0])

@@ -378,5 +378,5 @@ void summary_event_write(FILE *file, struct summary_event *event,
                              source->header->start_monotonic);
     }
     traffic_table_write(file, &event->traffic, source, id, extent,
-                        output_source_seconds(source, totals), totals->left_out > 0);
+                        output_source_event_seconds(source, id, totals), totals->left_out > 0);
 }

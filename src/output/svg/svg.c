@@ -178,7 +178,7 @@ static void write_head(const struct svg *svg, const struct frame_tree *tree,
     buffer_byte(&title, '\0');
     svg_style_put_text(svg->file, title.data, utf8_fit(title.data, TITLE_CELLS));
     fprintf(svg->file, "</text>\n<text class=\"note\" x=\"%d\" y=\"49\">%.1f s, ", MARGIN,
-            output_source_seconds(&svg->source, totals));
+            output_source_event_seconds(&svg->source, svg->source.event, totals));
     title.size = 0;
     if (svg->weight.period)
         cpu_note(svg, tree, totals, &title);
