@@ -233,8 +233,7 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
 void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle)
 {
     mappings_rest(symbolizer->vm->mappings, is_idle);
-    if (is_idle)
-        forget_hooks(symbolizer);
+    forget_hooks(symbolizer);
 }
 
 void symbolizer_look_at_threads(struct symbolizer *symbolizer, bool has_rested)

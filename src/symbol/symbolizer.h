@@ -66,8 +66,8 @@ void symbolizer_await_threads(struct symbolizer *symbolizer);
  * last call. */
 void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);
 
-/* Let the process that reads the VM's files end if it is not in use (parser_rest()), and free what
- * a VM that is idle does not need. */
+/* Let the process that reads the VM's files end if it is not in use (parser_rest()), and free the
+ * hooks. Call about once a second. */
 void symbolizer_rest(struct symbolizer *symbolizer, bool is_idle);
 
 /* Read how long each thread has run. Call when sampling begins and ends, and some times between: a
