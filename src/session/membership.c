@@ -42,7 +42,7 @@ static double sampled_share(const struct session *session, const struct target *
     return (double)target->plan.frequency / session->options->frequency;
 }
 
-static int open(const struct session *session, struct target *target, struct error *error)
+static int open_target(const struct session *session, struct target *target, struct error *error)
 {
     set_plan(session, target);
     target->name.is_known = has_name(target->vm);
@@ -59,7 +59,7 @@ int membership_open(struct session *session, struct error *error)
         struct target *target = targets->of[i];
 
         target->number = (uint32_t)i;
-        if (open(session, target, error) == 0) {
+        if (open_target(session, target, error) == 0) {
             i++;
             continue;
         }
@@ -282,7 +282,7 @@ static int join(struct session *session, struct target *target, struct error *er
 {
     int result;
 
-    if (open(session, target, error))
+    if (open_target(session, target, error))
         return -1;
     symbolizer_await_threads(target->symbolizer);
     result = begin(session, target, error);
