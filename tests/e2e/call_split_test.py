@@ -5,6 +5,7 @@ release.
 The load computes and waits by the clock. So what is known of a call are least times, whatever else
 the machine does; and of 20 calls together the CPU time."""
 import signal
+import statistics
 import subprocess
 import time
 import unittest
@@ -61,6 +62,13 @@ class Split:
                                        delta=2000)
                 self.assertLessEqual(call["split"]["collecting_ns"], call["split"]["running_ns"])
 
+    def check_waits(self, splits):
+        """The calls wait for 10 ms. A scheduler can lose its CPU after the timer has begun and
+        before the process waits: that part is none of waiting."""
+        self.assertGreater(statistics.median(s["waiting_ns"] for s in splits), 9.9 * MS)
+        for split in splits:
+            self.assertGreater(split["waiting_ns"] + split["preempted_ns"], 9.9 * MS)
+
     def test_computing(self):
         """Running is the CPU time that the VM used meanwhile, and not what it waited for a CPU."""
         splits, report, _ = self.measure("computes", "computed/1")
@@ -73,15 +81,14 @@ class Split:
 
     def test_waiting(self):
         splits, _, counted = self.measure("waits", "waited/1", calls=50)
-        for split in splits:
-            self.assertGreater(split["waiting_ns"], 9.9 * MS)
+        self.check_waits(splits)
         self.assertLess(counted["functions"][0]["split"]["running_ns"], MS)
 
     def test_computing_and_waiting(self):
         splits, _, _ = self.measure("mixed", "mixed/1")
         for split in splits:
             self.assertGreater(on_scheduler(split), 5 * MS - 20000)
-            self.assertGreater(split["waiting_ns"], 9.9 * MS)
+        self.check_waits(splits)
 
     def test_run_queues(self):
         """In each of 10 turns two neighbours compute for a millisecond each on the only
