@@ -67,7 +67,7 @@ class Live(unittest.TestCase):
                 continue  # thousands are alike
             lines.validate(line)
             types.add(line["type"])
-        self.assertEqual(set(lines.of) - types, {"target_life", "mark"})
+        self.assertEqual(set(lines.of) - types, {"target_life", "mark", "recorded"})
 
 
 if __name__ == "__main__":
