@@ -2,12 +2,17 @@
 """Events are added to recordings that run, and removed: `beamflame ctl add`, `ctl remove`."""
 import json
 import re
+import sys
 import time
 import unittest
+from pathlib import Path
 
 import beamflame
 import nodes
 from segments import Segments
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+from schemas import Lines  # pylint: disable=wrong-import-position
 
 NEEDS = "own nodes"
 WORDS = 100e6  # that load memory allocates for one task
@@ -127,6 +132,7 @@ class InTheMiddle(Changes):
         recorded, = (line for line in self.lines(self.out / "x.bfr")
                      if line["type"] == "recorded")
         self.assertEqual((recorded["event"], recorded["spans_ns"]), ("cpu", [first, second]))
+        Lines().validate(recorded)
         summary = beamflame.record("report", self.out / "x.bfr").stdout
         seconds = (first[1] - first[0] + second[1] - second[0]) / 1e9
         said = float(re.search(r" cpu \([^)]*\) in ([\d.]+) s", summary)[1])
