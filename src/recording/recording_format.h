@@ -120,8 +120,9 @@
 #define RECORDING_VERSION    16
 /* Before this version, the value SCHED_LONG is the slice. */
 #define RECORDING_OF_SLICES 13
-/* Version 15 has no likenesses and no times in which events were recorded, version 14 no late names,
- * version 13 no marks. Version 11 has no traces, and is a recording of version 12 otherwise. */
+/* Version 15 has no likenesses and no times in which events were recorded, version 14 no late
+ * names, version 13 no marks. Version 11 has no traces, and is a recording of version 12 otherwise.
+ */
 #define RECORDING_OLDEST     11
 #define RECORDING_START_SIZE (RECORDING_MAGIC_SIZE + 4)
 
