@@ -129,9 +129,10 @@ int membership_watch(struct session *session, struct error *error)
     return 0;
 }
 
-static void set_kernel(const struct session *session, struct target *target)
+static void prepare(const struct session *session, struct target *target)
 {
     symbolizer_set_kernel(target->symbolizer, session->kernel, session->options->kernel_addresses);
+    symbolizer_find_states(target->symbolizer);
 }
 
 void membership_prepare(struct session *session)
@@ -141,10 +142,8 @@ void membership_prepare(struct session *session)
     session->kernel = kernel_symbols_new(&unnamed);
     if (!session->kernel)
         log_decision("symbols", "kernel functions have no names: %s", unnamed.text);
-    for (size_t i = 0; i < session->targets->count; i++) {
-        set_kernel(session, session->targets->of[i]);
-        symbolizer_find_states(session->targets->of[i]->symbolizer);
-    }
+    for (size_t i = 0; i < session->targets->count; i++)
+        prepare(session, session->targets->of[i]);
 }
 
 /* ---- other events ---- */
@@ -284,7 +283,6 @@ static int join(struct session *session, struct target *target, struct error *er
 
     if (open_target(session, target, error))
         return -1;
-    symbolizer_await_threads(target->symbolizer);
     result = begin(session, target, error);
     if (!result) {
         account(session, target);
@@ -295,7 +293,7 @@ static int join(struct session *session, struct target *target, struct error *er
     if (result)
         programs_remove_target(session->programs, target->vm);
     else
-        set_kernel(session, target);
+        prepare(session, target);
     return result;
 }
 

@@ -37,7 +37,6 @@ struct symbolizer {
     struct process_cache *processes;
     struct process_walks *walks;
     struct hooks *hooks; /* NULL: not needed yet, or not any more */
-    bool awaits_threads; /* symbolizer_await_threads(): no sample of a thread has come yet */
     struct state_functions *state_functions;
     uint64_t drivers_found; /* CLOCK_MONOTONIC: when they were looked for */
     struct thread_watch *thread_watch;
@@ -201,15 +200,9 @@ void symbolizer_find_states(struct symbolizer *symbolizer)
 {
     struct error ignored; /* without hooks, states stay unknown */
 
-    symbolizer->awaits_threads = false;
     if (symbolizer_hooks(symbolizer, &ignored))
         state_functions_find(symbolizer->state_functions, symbolizer->hooks);
     forget_hooks(symbolizer);
-}
-
-void symbolizer_await_threads(struct symbolizer *symbolizer)
-{
-    symbolizer->awaits_threads = true;
 }
 
 struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *error)
@@ -223,8 +216,7 @@ void symbolizer_look(struct symbolizer *symbolizer, bool has_rested)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-    if (!has_rested && !symbolizer->awaits_threads &&
-        now - symbolizer->drivers_found >= DRIVERS_NS) {
+    if (!has_rested && now - symbolizer->drivers_found >= DRIVERS_NS) {
         symbolizer->drivers_found = now;
         state_functions_find_drivers(symbolizer->state_functions);
     }
@@ -379,8 +371,6 @@ void symbolizer_sample(struct symbolizer *symbolizer, struct snapshot *snapshot,
     const struct named_stack *named;
     struct unwound *unwound;
 
-    if (wire->tid && symbolizer->awaits_threads)
-        symbolizer_find_states(symbolizer);
     snapshot_expand(snapshot, &symbolizer->process_words,
                     (size_t)symbolizer->vm->layout.sizeof_process, &symbolizer->scheduler_words);
     if (wire->code_generation != code_generation(symbolizer->code))

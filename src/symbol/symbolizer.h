@@ -58,10 +58,6 @@ struct hooks *symbolizer_hooks(struct symbolizer *symbolizer, struct error *erro
 /* Find the functions that show what a thread does. That takes long. Samples can wait meanwhile. */
 void symbolizer_find_states(struct symbolizer *symbolizer);
 
-/* Have them found when the first sample of a thread comes: a VM that rests may give none for
- * hours. */
-void symbolizer_await_threads(struct symbolizer *symbolizer);
-
 /* Notice what changes seldom. Call about once a second. `has_rested`: the VM has not run since the
  * last call. */
 void symbolizer_look(struct symbolizer *symbolizer, bool has_rested);

@@ -161,18 +161,6 @@ class Discovery(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(said.count(JOINED), ROOM - 1, said)
         self.assertEqual(said.count(f"no room for more than {ROOM} VMs"), 1)
 
-    def test_functions_of_threads_are_searched_after_a_vm_has_joined(self):
-        """The search takes long, and a VM that rests needs it only for its first sample."""
-        self.run_vm(arguments(work=IDLE))
-        time.sleep(2)
-        recorder = self.start_verbose("-a", "-e", "cpu", "-o", self.out / "all.bfr")
-        time.sleep(2)
-        vm, _ = self.run_vm(arguments())
-        self.let_work(vm)
-        time.sleep(2)
-        said = self.end(recorder, signal.SIGINT)
-        self.assertIn("erts_check_io at 0x", said[said.index(f"process {vm.pid} {JOINED}"):])
-
     def test_first_rule_that_matches_a_node_decides(self):
         """VMs that run before the agent, and those that start later, follow the rules alike."""
         old = {name: self.run_vm(named(name))[0] for name in ("shop1", "shop2", "till")}
