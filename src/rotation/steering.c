@@ -231,9 +231,12 @@ static void change_events(struct steering_request *request, const struct session
     put_events(request);
 }
 
-/* A name that stays valid as long as the steering. */
+/* The same name, valid as long as the steering: each is kept once. */
 static const char *keep_name(struct steering *steering, const char *name)
 {
+    for (size_t i = 0; i < steering->name_count; i++)
+        if (!strcmp(steering->names[i], name))
+            return steering->names[i];
     steering->names = xgrow(steering->names, &steering->name_room, steering->name_count,
                             sizeof(*steering->names));
     steering->names[steering->name_count] = xstrdup(name);
