@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output.h"
 #include "output/weight.h"
+#include "util/clock.h"
 
 struct output_range output_source_range(const struct output_source *source,
                                         const struct recording_totals *totals)
@@ -29,12 +30,6 @@ static uint64_t gaps_of(const struct output_source *source, struct output_range 
     return source->recording ? event_spans_gaps(recording_get_spans(source->recording), 0,
                                                 start + range.from, start + range.to)
                              : 0;
-}
-
-/* Return the ns from `start` to `time`; 0 if it is before. */
-static uint64_t since(uint64_t time, uint64_t start)
-{
-    return time > start ? time - start : 0;
 }
 
 double output_source_seconds(const struct output_source *source,
@@ -72,8 +67,8 @@ double output_source_event_seconds(const struct output_source *source, event_id 
     if (!recorded)
         return output_source_seconds(source, totals);
     for (size_t i = 0; i < recorded->count; i++) {
-        uint64_t from = since(recorded->list[i].start, start + range.from);
-        uint64_t to = since(recorded->list[i].end, start + range.from);
+        uint64_t from = clock_since(start + range.from, recorded->list[i].start);
+        uint64_t to = clock_since(start + range.from, recorded->list[i].end);
         struct output_range part = {range.from + from, range.from + to};
 
         if (part.to > range.to)

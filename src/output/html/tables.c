@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/html/html_internal.h"
 
+#include "util/clock.h"
 #include "util/intern.h"
 
 /* Add a column of a table with `count` entries: `number` returns the number of an entry. */
@@ -156,7 +157,7 @@ void html_tables_add(const struct profile *profile, struct html_columns *columns
 
 static uint64_t microseconds(uint64_t time, uint64_t start)
 {
-    return time > start ? (time - start) / 1000 : 0;
+    return clock_since(start, time) / 1000;
 }
 
 static void add_spans(struct html_column *column, const struct spans *spans, uint64_t start)
@@ -201,7 +202,7 @@ void html_tables_add_spans(struct html_columns *columns, const struct output_sou
 
 static uint64_t milliseconds(uint64_t time, uint64_t start)
 {
-    return time > start ? (time - start) / 1000000 : 0;
+    return clock_since(start, time) / 1000000;
 }
 
 static void add_series(struct html_column *column, const struct node_series *series, uint64_t start)

@@ -10,6 +10,7 @@
 #include "output/json/json.h"
 #include "profile/microstates.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 
 /* The version of the format in docs/json.md. */
 enum { JSON_VERSION = 1 };
@@ -96,9 +97,7 @@ static void put_metrics(struct json *json, const struct metrics *metrics)
 
 static uint64_t since_start(const struct json_lines *lines, uint64_t time)
 {
-    uint64_t start = lines->source.header->start_monotonic;
-
-    return time > start ? time - start : 0;
+    return clock_since(lines->source.header->start_monotonic, time);
 }
 
 static int json_lines_sample(void *state, const struct sample *sample, struct error *error)
