@@ -17,7 +17,7 @@ enum {
     DEPTH_MAX = 64,  /* functions that are inlined into each other */
     TEXT_MAX = 4096, /* bytes of a name, or of the path of a file */
     SCOPES_MAX = 256,
-    /* What may be spent on an address. A large unit of a VM has 20,000 entries. */
+    /* Limits of the work for an address. A large unit of a VM has 20,000 entries. */
     DIES_MAX = 1 << 20,
     MS_MAX = 200,
 };
@@ -92,7 +92,7 @@ static bool find_unit(struct inlined *inlined, uint64_t address)
 
 /* ---- scopes ---- */
 
-/* A function, what is inlined in it, and the blocks between them: the youngest last. */
+/* A function, the functions inlined into it, and the blocks between them. The innermost is last. */
 struct scopes {
     Dwarf_Die list[SCOPES_MAX];
     int count;

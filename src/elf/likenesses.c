@@ -18,7 +18,7 @@ enum {
     STRING_BYTES = 128,
     NAME_BYTES = 256,             /* of a name that count: a hostile file has longer ones */
     FUNCTION_BYTES_MAX = 1 << 20, /* of code that is read; a VM's largest has 60 KB */
-    /* What may be spent on a file. A VM's code has 100,000 references, which take 25 ms. */
+    /* Limits of the work for a file. A VM's code has 100,000 references, which take 25 ms. */
     REFERENCES_MAX = 1 << 21,
     MS_MAX = 500,
 };
@@ -104,7 +104,7 @@ static void add_starts(struct likenesses *likenesses, Elf_Scn *section, const GE
         add_function(likenesses, function_table_start(&table, i), NULL, false);
 }
 
-/* By start; of a start with several names, the one that each build puts first. */
+/* By start, then by name: of several names, each build takes the same one. */
 static int compare_functions(const void *a, const void *b)
 {
     const struct linked_function *left = a, *right = b;
@@ -264,7 +264,7 @@ static int compare_sums(const void *a, const void *b)
     return (left->sum > right->sum) - (left->sum < right->sum);
 }
 
-/* Take the likeness from functions that share it, and from those that their links do not tell. */
+/* Clear the likeness of functions that share it, and of those that their links do not identify. */
 static void keep_unique(struct likenesses *likenesses)
 {
     struct linked_function **by_sum =

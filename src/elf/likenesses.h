@@ -11,9 +11,10 @@
  *   - calls from and to other functions, by their number.
  *
  * Only the names in .dynsym count, because each build has these. A function has no likeness if
- * another one in the file has the same, if fewer than LINKS_LEAST links have a name, or if all that
- * calls it has no name: a compiler that inlines a function gives all of its links to its caller,
- * and only what calls them tells these two apart.
+ * another one in the file has the same, if fewer than LINKS_LEAST links have a name, or if only
+ * functions without a name call it. The last rule is needed because of inlining: a caller has all
+ * links of the function that the compiler inlined into it, so only the callers of both distinguish
+ * the two.
  */
 #pragma once
 

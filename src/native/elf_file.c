@@ -342,7 +342,7 @@ static size_t read_part(struct elf_file *file, uint64_t offset, void *buffer, si
     return got;
 }
 
-/* Read a part of the file, if the bytes have room in one. */
+/* Read the part of the file that has the bytes, unless they are too many for a part. */
 static void read_ahead(struct elf_file *file, uint64_t offset, size_t size)
 {
     struct recent_part *part;

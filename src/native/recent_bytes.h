@@ -21,8 +21,8 @@ struct recent_bytes {
 bool recent_bytes_copy(const struct recent_bytes *recent, uint64_t offset, void *buffer,
                        size_t size);
 
-/* The part for bytes that begin at or before `offset`, with part->offset set and no bytes yet: fill
- * part->bytes, and set part->size. */
+/* Replace the oldest part by one that contains `offset`. Return it without bytes: read them from
+ * part->offset into part->bytes, and set part->size. */
 struct recent_part *recent_bytes_replace(struct recent_bytes *recent, uint64_t offset);
 
 void recent_bytes_forget(struct recent_bytes *recent);

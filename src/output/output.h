@@ -94,8 +94,8 @@ double output_source_seconds(const struct output_source *source,
 double output_source_gap_seconds(const struct output_source *source,
                                  const struct recording_totals *totals);
 
-/* The same of the part in which an event was recorded: less if it was added or removed meanwhile.
- */
+/* The same, of the part in which an event was recorded. It is shorter if the event was added or
+ * removed meanwhile. */
 double output_source_event_seconds(const struct output_source *source, event_id event,
                                    const struct recording_totals *totals);
 /* True if it was recorded for a part of the time only. */

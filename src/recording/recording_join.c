@@ -43,8 +43,8 @@ struct join {
 
 /* ---- reading ---- */
 
-/* Add the spans of a part, from event `first` on: all of its time for an event without spans. Other
- * parts can have spans. */
+/* Add the spans of a part, from event `first` on. An event without spans gets one over the whole
+ * part, because other parts can have spans of it. */
 static void add_spans(const struct joined_recording *part, const struct event_spans *own,
                       event_id first, struct event_spans *spans)
 {
@@ -58,7 +58,7 @@ static void add_spans(const struct joined_recording *part, const struct event_sp
                             end + part->shift);
 }
 
-/* True if the part recorded the event all of its time. */
+/* True if the event was recorded during the whole part. */
 static bool is_recorded(const struct joined_recording *part, event_id event)
 {
     for (event_id id = 1; id <= profile_counts(part->profile).events; id++)
@@ -67,7 +67,7 @@ static bool is_recorded(const struct joined_recording *part, event_id event)
     return false;
 }
 
-/* Events that each part recorded all of its time have no list of such times. */
+/* An event that was recorded during all parts needs no list of the times in which it was. */
 static void drop_recorded(struct join *join)
 {
     for (event_id event = 1; event < join->recorded.count; event++) {

@@ -179,7 +179,7 @@ static void put_events(struct steering_request *request)
     steering_status_events(request->steering->recording.session, &request->answer);
 }
 
-/* Mark where the events of the recording change. */
+/* Put a mark at the time of the change. */
 static void mark_change(struct steering_request *request, const char *name, bool is_added)
 {
     char *label = xasprintf("event %s %s", name, is_added ? "added" : "removed");

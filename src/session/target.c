@@ -27,7 +27,7 @@ struct target *target_new(struct vm *vm, const struct target_rule *rule)
     return target;
 }
 
-/* Each part borrows those that are freed after it. */
+/* In these functions, each part borrows those that are freed after it. */
 
 void target_leave_events(struct target *target)
 {

@@ -88,7 +88,7 @@ void target_note_rest(struct target *target);
  */
 bool target_is_at_rest(const struct target *target);
 
-/* Free what samples the target: the parts for events, which programs of the kernel belong to. */
+/* Free the parts of the target that belong to events, and use programs of the kernel. */
 void target_leave_events(struct target *target);
 
 /* Free what the session has made: all but the VM and its rule. */

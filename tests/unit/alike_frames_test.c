@@ -62,7 +62,8 @@ static void test_frames_of_two_builds_are_alike_by_likeness_and_file(void **stat
     profile_free(two);
 }
 
-/* A recording of VMs of two builds has both, and the other recording one of these. */
+/* The first recording has VMs of two builds, and the second a VM of one of them: both frames of the
+ * first get the name from the second. */
 static void test_frames_of_a_third_build_get_the_same_name(void **state)
 {
     struct profile *one = profile_new(), *two = profile_new();

@@ -238,7 +238,7 @@ static void set_cover(const struct changes *changes, int side, bool is_part,
     options->represents[side] = seen > 0 ? 1 / seen : 0;
 }
 
-/* Count what the list does not show as sure: names that are inferred, and functions without one. */
+/* Write how many names are inferred, and how many functions without a name are left out. */
 static void put_doubts(FILE *file, const struct function_change *list, size_t count,
                        size_t left_out)
 {

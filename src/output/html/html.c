@@ -47,7 +47,7 @@
  * The column "spans 1" has the times in which event 1 could be seen, "spans 0" those in which the
  * recorder ran: for each the us from the end of the one before (of the recording's start) to its
  * start, and from there to its end. There is none of an event that could be seen all the time.
- * "recorded 1" has the times in which event 1 was recorded, if it was for a part of the time only.
+ * "recorded 1" has the times in which event 1 was recorded, if that was not the whole time.
  *
  * The column "node metrics" has the series of profile/node_metrics.h, one after the other: target,
  * metric, of, id, owner, number of readings; for each reading its time in whole ms since the start,
