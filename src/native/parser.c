@@ -102,18 +102,17 @@ void parser_note_silent(struct parser *parser, uint64_t device)
 
 static bool start(struct parser *parser)
 {
-    int sockets[2];
+    int sockets[2], code;
 
     if (parser->starts == STARTS_MAX || getpid() != parser->owner ||
         socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
         return false;
     parser->starts++;
-    parser->child = fork();
-    if (parser->child == 0)
-        parser_process_run(sockets[1]);
+    parser->child = parser_fork(sockets[1]);
+    code = errno;
     close(sockets[1]);
     if (parser->child < 0) {
-        log_decision("parser", "can't be started: %s", strerror(errno));
+        log_decision("parser", "can't be started: %s", strerror(code));
         close(sockets[0]);
         parser->child = 0;
         return false;

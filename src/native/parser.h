@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdnoreturn.h>
+#include <sys/types.h>
 
 #include "elf/requests.h"
 #include "util/buffer.h"
@@ -82,3 +83,9 @@ bool parser_process_send(int socket, const struct elf_request *request, const ch
 /* Give up all rights, and answer the requests that come through `socket`, until it is closed. For a
  * process that fork() has just made. */
 noreturn void parser_process_run(int socket);
+
+/* ---- parser_fork.c ---- */
+
+/* Start a child of this process that runs parser_process_run(socket). Return its pid, or -1 with
+ * errno. The caller keeps `socket`. Any thread may call this. */
+pid_t parser_fork(int socket);

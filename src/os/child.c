@@ -119,8 +119,8 @@ static int start_waiting(const int fds[2], pid_t *children, int count)
 int child_room(void)
 {
     enum {
-        ROOM = 3
-    }; /* a thread and its process (os/patience.h), and a parser (native/parser.h) */
+        ROOM = 4
+    }; /* a thread and its process (os/patience.h), a parser and its server (native/parser.h) */
     pid_t children[ROOM];
     int fds[2], started, code;
 

@@ -17,6 +17,7 @@ import nodes
 
 BINARY = nodes.BUILD / "beamflame"
 PARSER = "beamflame-elf"  # the name of the process that parses ELF files
+PARSERS = PARSER, "beamflame-fork"  # and of the one that forks it
 
 # Exit codes, as documented.
 DONE, FAILED, USAGE, NO_PROCESS, PERMISSION, UNSUPPORTED, NO_SAMPLES = range(7)
@@ -131,14 +132,14 @@ class Profilers:
     @staticmethod
     def writers(pid):
         """Return the pids of the processes that write outputs of segments: the children of a
-        profiler but those that parse ELF files."""
+        profiler but those that parse ELF files, and the one that forks these."""
         found = []
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
             try:
                 name = Path(f"/proc/{child}/comm").read_text("ascii").strip()
             except (FileNotFoundError, ProcessLookupError):
                 continue  # it has just ended
-            if name != PARSER:
+            if name not in PARSERS:
                 found.append(int(child))
         return found
 

@@ -38,20 +38,42 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return (int)result;
 }
 
-/* The only child of process `pid`; 0 if it has none. */
-static pid_t child_of(pid_t pid)
+static bool is_named(int pid, const char *name)
+{
+    char path[64], found[32] = "";
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    if (fscanf(file, "%31s", found) != 1)
+        found[0] = '\0';
+    fclose(file);
+    return !strcmp(found, name);
+}
+
+/* The first child of process `pid` with this name; 0 if it has none. */
+static pid_t named_child(pid_t pid, const char *name)
 {
     char path[64];
-    int child = 0;
+    int child, found = 0;
     FILE *file;
 
     snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
     file = fopen(path, "re");
     assert_non_null(file);
-    if (fscanf(file, "%d", &child) != 1)
-        child = 0;
+    while (!found && fscanf(file, "%d", &child) == 1)
+        if (is_named(child, name))
+            found = child;
     fclose(file);
-    return child;
+    return found;
+}
+
+/* The parser of process `pid`, which has answered a request; 0 if it has none. */
+static pid_t child_of(pid_t pid)
+{
+    return named_child(pid, "beamflame-elf");
 }
 
 static struct elf_file *open_self(struct parser *parser)
@@ -191,6 +213,69 @@ static void test_parser_is_started_a_few_times_only(void **state)
     }
     assert_in_range(starts, 2, 6);
     parser_release(parser);
+}
+
+/* The number in kB of a line of /proc/PID/smaps_rollup. */
+static long kilobytes(pid_t pid, const char *key)
+{
+    char path[64], line[256];
+    long found = -1;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", (int)pid);
+    file = fopen(path, "re");
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file))
+        if (!strncmp(line, key, strlen(key)))
+            found = atol(line + strlen(key) + 1);
+    fclose(file);
+    return found;
+}
+
+/* Memory that this process takes after the first parser was started is not in a later parser. */
+static void test_parser_does_not_copy_the_memory_of_the_program(void **state)
+{
+    enum { TAKEN = 64 << 20 };
+    struct parser *first = parser_start(), *second;
+    struct elf_file *file;
+    volatile char *taken = xmalloc(TAKEN);
+
+    (void)state;
+    for (size_t i = 0; i < TAKEN; i += 4096)
+        taken[i] = 1;
+    parser_release(first);
+    second = parser_start();
+    file = open_self(second);
+    assert_true(kilobytes(getpid(), "Rss") > TAKEN / 1024);
+    assert_in_range(kilobytes(child_of(getpid()), "Rss"), 1, TAKEN / 1024 / 2);
+    elf_file_free(file);
+    parser_release(second);
+    free((char *)taken);
+}
+
+/* If the process that forks parsers is killed, those that it has forked live on, and another one
+ * forks the next. */
+static void test_parsers_outlive_the_process_that_forked_them(void **state)
+{
+    struct parser *before = parser_start(), *after;
+    struct elf_file *old = open_self(before), *new;
+    pid_t server = named_child(getpid(), "beamflame-fork");
+
+    (void)state;
+    assert_true(server > 0);
+    assert_status(server, "CapEff", "0000000000000000");
+    kill(server, SIGKILL);
+    after = parser_start();
+    assert_true(parser_has_started(after));
+    new = open_self(after);
+    assert_true(knows_main(old));
+    assert_true(knows_main(new));
+    assert_int_equal(parser_epoch(before), 0);
+    assert_int_not_equal(named_child(getpid(), "beamflame-fork"), server);
+    elf_file_free(old);
+    elf_file_free(new);
+    parser_release(before);
+    parser_release(after);
 }
 
 /* A parser without a request for a minute ends, of an idle VM after 1 s, and the next request
@@ -366,6 +451,8 @@ int main(void)
         cmocka_unit_test(test_file_that_ends_the_parser_is_lost_alone),
         cmocka_unit_test(test_code_that_ends_the_parser_is_unknown_alone),
         cmocka_unit_test(test_parser_is_started_a_few_times_only),
+        cmocka_unit_test(test_parser_does_not_copy_the_memory_of_the_program),
+        cmocka_unit_test(test_parsers_outlive_the_process_that_forked_them),
         cmocka_unit_test(test_parser_that_is_not_in_use_rests),
         cmocka_unit_test(test_slow_answers_have_a_limit_in_all),
         cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
