@@ -148,8 +148,16 @@ static double savings_max(const struct budget_group *group)
     return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
 }
 
+/* What a group costs if its windows are as rare as they may be, in ns a second. A group that costs
+ * less while it is open stays open. */
+static double least_cost(const struct budget_group *group)
+{
+    return group->attaching_cost / STRATUM_MAX * SECOND;
+}
+
 /* Divide the income. A group that needs less than an equal part gets what it needs; the others get
- * equal parts of the rest. Income that no group needs is divided equally too. */
+ * equal parts of the rest. Income that no group needs is divided equally too. Each group has at
+ * least what it would cost anyway. */
 static void divide(struct budget *budget)
 {
     double rest = budget->income, level;
@@ -184,6 +192,8 @@ static void divide(struct budget *budget)
             group->share = rest / open;
         else if (!open)
             group->share += rest / sharing;
+        if (group->state != RETIRED)
+            group->share = fmax(group->share, least_cost(group));
     }
 }
 

@@ -125,6 +125,23 @@ static void test_scaled_budget_spends_its_part(void **state)
     simulation_free(s);
 }
 
+/* Where the budget is scaled down to nearly nothing, probes that cost less than the rarest windows
+ * stay attached. The others have windows. */
+static void test_probes_that_cost_less_than_windows_stay_attached(void **state)
+{
+    (void)state;
+    for (steady_rate = 4; steady_rate <= 4e4; steady_rate *= 1e4) {
+        struct simulation *s = simulate(steady, GROUPS_MAX, 0, 1);
+
+        budget_scale(s->budget, 1e-4);
+        run(s, 300 * SECOND);
+        for (unsigned i = 0; i < GROUPS_MAX; i++)
+            assert_int_equal(budget_is_continuous(s->budget, i), steady_rate < 10);
+        finish(s);
+        simulation_free(s);
+    }
+}
+
 /* Stacks take their part of the share, however long the group is open. */
 static void test_stacks_cost_their_part_of_the_share(void **state)
 {
@@ -238,6 +255,7 @@ int main(void)
         cmocka_unit_test(test_groups_share_the_budget),
         cmocka_unit_test(test_probes_of_an_idle_target_stay_attached),
         cmocka_unit_test(test_scaled_budget_spends_its_part),
+        cmocka_unit_test(test_probes_that_cost_less_than_windows_stay_attached),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
         cmocka_unit_test(test_pause_is_in_no_stratum),
