@@ -100,6 +100,10 @@ int recording_append(struct recording_writer *writer, const struct profile *prof
  * long that takes, while there is memory for them. UINT64_MAX: it holds none. */
 void recording_writer_wait_for(struct recording_writer *writer, uint64_t time);
 
+/* The caller has looked for samples at `time`, and has appended or holds all that there were. So
+ * those from 500 ms before are complete at the next flush, also if no newer ones come. */
+void recording_writer_looked(struct recording_writer *writer, uint64_t time);
+
 /* Write the summary of an event, which replaces the event's last one. Call for each event before a
  * flush and before the end. */
 int recording_put_summary(struct recording_writer *writer, const struct profile *profile,
@@ -144,7 +148,7 @@ void recording_name_frame(struct recording_writer *writer, frame_id frame, uint6
                           const char *symbol);
 
 /* Write all complete data and the totals. Call it about once a second. The samples of the newest
- * 500 ms are not complete: earlier ones may still come. */
+ * 500 ms are not complete: earlier ones may still come (recording_writer_looked()). */
 int recording_flush(struct recording_writer *writer, const struct profile *profile,
                     struct recording_totals *totals, struct error *error);
 

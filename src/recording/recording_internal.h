@@ -195,7 +195,8 @@ uint64_t join_header_shift(const struct recording_header *base,
 
 /*
  * Sorts samples that come slightly out of order. Each sample waits in a heap until a sample has
- * come that is REORDER_NS newer, and until no older sample is known to come.
+ * come that is REORDER_NS newer, or the source was looked at as long after it, and until no older
+ * sample is known to come.
  */
 
 /* Samples of probes come late because they wait for their window to close. CPU samples come late
@@ -208,7 +209,7 @@ struct reorder {
     struct reorder_item *items;
     size_t count, capacity;
     uint64_t sequence; /* keeps the order of samples with equal times */
-    uint64_t newest;   /* time of the newest sample that came */
+    uint64_t newest;   /* time of the newest sample that came, or of the last look for samples */
     uint64_t wait_for; /* samples from this time on are known to come; UINT64_MAX: none */
     uint64_t last;     /* time of the newest sample that was popped */
     uint64_t late;     /* samples that came too late and got the time `last` */

@@ -85,6 +85,11 @@ void segment_set_held(struct segment *segment, uint64_t time)
     recording_writer_wait_for(segment->writer, time);
 }
 
+void segment_looked(struct segment *segment, uint64_t time)
+{
+    recording_writer_looked(segment->writer, time);
+}
+
 void segment_hold(struct segment *segment, uint64_t time)
 {
     if (time < segment->held)

@@ -48,7 +48,10 @@ int segment_append(struct segment *segment, const struct sample *sample, struct 
  * times stay right. */
 void segment_set_held(struct segment *segment, uint64_t time);
 
-/* The same for one more sample. */
+/* As recording_writer_looked(). */
+void segment_looked(struct segment *segment, uint64_t time);
+
+/* segment_set_held() for one more sample. */
 void segment_hold(struct segment *segment, uint64_t time);
 
 /* Write all complete data. `lost`: samples that the kernel has dropped so far, in all segments. */

@@ -314,6 +314,8 @@ static int check_clock(struct session *session, struct error *error)
 
 int session_step(struct session *session, int timeout_ms, struct error *error)
 {
+    uint64_t looked = clock_ns(CLOCK_MONOTONIC);
+
     timeout_ms =
         membership_limit_timeout(session, walls_limit_timeout(session->targets, timeout_ms));
     timeout_ms = call_events_limit_timeout(session->calls, timeout_ms);
@@ -329,6 +331,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
         settle_cpu_time(session, false, error))
         return -1;
     note_held(session);
+    segment_looked(session->segment, looked);
     node_watches_step(session->targets, session->segment, false);
     node_meters_step(session->targets, session->segment);
     debug_fetch_step();
