@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0
 /*
- * Counts calls of Erlang functions, by caller, by process and by arguments, and measures how long
- * they take and how many words their processes allocate meanwhile: runs at each hit of a hardware
- * breakpoint on a function's entry, or where a call returns to (src/capture/call_counter.h).
+ * Counts calls of Erlang functions and BIFs, by caller, by process and by arguments, and measures
+ * how long they take and how many words their processes allocate meanwhile: runs at each hit of a
+ * hardware breakpoint on a function's entry, or where a call returns to
+ * (src/capture/call_counter.h).
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -24,6 +25,13 @@ const volatile __u32 process_hend;
 
 /* Calls that take as long are listed, ns; 0: none. */
 const volatile __u64 slow_ns;
+
+/* Rows of processes are by caller, too. */
+const volatile bool by_caller;
+
+/* Where a process has the return address of a call of a BIF: bytes from the top of its stack, which
+ * is at `process_stop` in its struct. */
+const volatile __u32 process_stop, bif_return;
 
 /* To measure words. */
 const volatile struct wire_memory_fields memory_fields;
@@ -101,6 +109,8 @@ static __always_inline bool is_still_there(const struct wire_call_site *site, __
 {
     __u64 mfa[WIRE_CALL_MFA_WORDS];
 
+    if (site->is_bif)
+        return true;
     return !bpf_probe_read_user(mfa, sizeof(mfa), (void *)(entry - sizeof(mfa))) &&
            mfa[0] == site->mfa[0] && mfa[1] == site->mfa[1] && mfa[2] == site->mfa[2];
 }
@@ -377,21 +387,42 @@ static __always_inline bool is_selected(const struct wire_call_site *site, __u64
     return result == MATCH_YES;
 }
 
-/* At the entry, the CPU's stack pointer is the Erlang stack's, and the word there is the return
- * address: of the call, or, if a tail call led here, of the call before it. */
+/* The addresses of a call's process, of the return address on its stack, and of its arguments. */
+struct call_place {
+    __u64 process, slot, arguments;
+};
+
+/* At an entry in Erlang code, the CPU's stack pointer is the Erlang stack's, and the word there is
+ * the return address: of the call, or, if a tail call led here, of the call before it. A BIF is
+ * called as f(process, arguments, ...), after the JIT has saved the top of the stack. */
+static __always_inline struct call_place place_of(const struct bpf_perf_event_data *context,
+                                                  const struct wire_call_site *site)
+{
+    struct call_place place = {jit_process(&context->regs), PT_REGS_SP(&context->regs),
+                               jit_x_registers(&context->regs)};
+
+    if (!site->is_bif)
+        return place;
+    place.process = PT_REGS_PARM1(&context->regs);
+    place.arguments = PT_REGS_PARM2(&context->regs);
+    place.slot = read_word(&place.slot, place.process + process_stop) ? place.slot + bif_return : 0;
+    return place;
+}
+
 SEC("perf_event")
 int count_call(struct bpf_perf_event_data *context)
 {
-    __u64 entry = PT_REGS_IP(&context->regs), top = PT_REGS_SP(&context->regs);
-    __u64 process = jit_process(&context->regs);
+    __u64 entry = PT_REGS_IP(&context->regs);
     struct wire_call_site *site = bpf_map_lookup_elem(&sites, &entry);
     struct wire_call_key caller = {}, by = {};
     struct wire_call_counts *sums, *all;
     struct arguments_copy *copy = 0;
     __u32 function, of_all = WIRE_CALL_ALL;
+    struct call_place place;
 
     if (!site)
         return 0;
+    place = place_of(context, site);
     function = site->function;
     sums = bpf_map_lookup_elem(&counts, &function);
     all = bpf_map_lookup_elem(&counts, &of_all);
@@ -402,27 +433,32 @@ int count_call(struct bpf_perf_event_data *context)
         sums->strangers++;
         return 0;
     }
-    if (has_matches && !is_selected(site, jit_x_registers(&context->regs), sums)) {
+    if (has_matches && !is_selected(site, place.arguments, sums)) {
         if (process_hend)
-            skip_call(site, process, top, sums);
+            skip_call(site, place.process, place.slot, sums);
         return 0;
     }
     sums->calls++;
     sums->weight += weight;
     caller.function = by.function = function;
     caller.code = code;
-    if (bpf_probe_read_user(&caller.who, sizeof(caller.who), (void *)top))
+    if (bpf_probe_read_user(&caller.who, sizeof(caller.who), (void *)place.slot))
         caller.who = 0;
-    if (bpf_probe_read_user(&by.who, sizeof(by.who), (void *)(process + process_id)))
+    if (bpf_probe_read_user(&by.who, sizeof(by.who), (void *)(place.process + process_id)))
         by.who = 0;
+    if (by_caller) {
+        by.caller = caller.who;
+        by.code = code;
+    }
     count_in(&callers, &caller);
     count_in(&processes, &by);
     if (argument_fields.levels) {
-        copy = copy_arguments(jit_x_registers(&context->regs), site->arity);
+        copy = copy_arguments(place.arguments, site->arity);
         if (copy)
             count_arguments(copy, function, weight);
     }
     if (process_hend)
-        begin_call(site, process, top, jit_heap_top(&context->regs), by.who, &caller, copy, sums);
+        begin_call(site, place.process, place.slot, jit_heap_top(&context->regs), by.who, &caller,
+                   copy, sums);
     return 0;
 }

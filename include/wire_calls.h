@@ -33,14 +33,15 @@ enum wire_calls_limits {
     WIRE_SLOW_BYTES = 1 << 21,   /* of the ring buffer of slow calls */
 };
 
-/* The entry of a function, found by its address. The VM has the function's name just before the
- * entry (ErtsCodeInfo.mfa): atoms of module and function, and the arity. If other words are there,
- * the VM has put other code there since. */
+/* The entry of a function, found by its address. The VM has an Erlang function's name just before
+ * the entry (ErtsCodeInfo.mfa): atoms of module and function, and the arity. If other words are
+ * there, the VM has put other code there since. */
 struct wire_call_site {
     __u64 mfa[WIRE_CALL_MFA_WORDS];
     __u32 function; /* its number: less than WIRE_CALL_COUNTS */
     __u16 arity;
-    __u16 loops; /* it calls itself by a jump: such a call is a part of the one before */
+    __u8 loops;  /* it calls itself by a jump: such a call is a part of the one before */
+    __u8 is_bif; /* it is C code: no name is before the entry */
 };
 
 /* Counts of each function, by its number. */
@@ -69,8 +70,9 @@ struct wire_call_row {
 /* The keys of both maps. */
 struct wire_call_key {
     __u32 function;
-    __u32 code; /* callers: the number of the code map when the call was made; processes: 0 */
-    __u64 who;  /* callers: the return address; processes: the pid term; 0: it can't be read */
+    __u32 code;   /* callers: the number of the code map when the call was made; else 0 */
+    __u64 who;    /* callers: the return address; processes: the pid term; 0: it can't be read */
+    __u64 caller; /* processes, if counted by caller: the return address; else 0 */
 };
 
 /* ---- times ---- */

@@ -42,7 +42,7 @@ static int number_function(struct call_watch *watch, const struct counted_functi
                          "a run counts at most %d functions, with those that were removed: begin "
                          "another one",
                          WIRE_CALL_FUNCTIONS);
-    call_functions_add(&watch->functions, function->symbol, function->module);
+    call_functions_add(&watch->functions, function);
     call_watch_find_entries(watch, number);
     if (watch->entry_counts[number])
         return 0;
@@ -80,6 +80,8 @@ static int append_named(struct call_watch *watch, const char *text,
     if (function_name_parse(text, &name, error))
         return -1;
     result = call_functions_find(watch->vm, watch->code, &name, 1, &found, error);
+    if (!result && watch->followed)
+        result = call_functions_check_returns(&found, error);
     if (!result)
         result = append_new(watch, &found, numbers, error);
     call_functions_free(&found);

@@ -35,10 +35,12 @@ static bool is_found(const struct call_functions *functions, const char *symbol)
     return false;
 }
 
-void call_functions_add(struct call_functions *functions, const char *symbol, const char *module)
+void call_functions_add(struct call_functions *functions, const struct counted_function *function)
 {
     functions->of[functions->count++] =
-        (struct counted_function){.symbol = xstrdup(symbol), .module = xstrdup(module)};
+        (struct counted_function){.symbol = xstrdup(function->symbol),
+                                  .module = xstrdup(function->module),
+                                  .bif = function->bif};
 }
 
 /* Copy the name of a symbol's function, without quotes. Names with escapes match no pattern that
@@ -85,7 +87,8 @@ static bool look_at(void *context, const struct code_place *place)
         return true;
     search->matches++;
     if (search->found.count < WIRE_CALL_FUNCTIONS)
-        call_functions_add(&search->found, place->symbol, search->module);
+        call_functions_add(&search->found, &(struct counted_function){(char *)place->symbol,
+                                                                      (char *)search->module, 0});
     return true;
 }
 
@@ -176,15 +179,32 @@ const char *call_functions_missing(struct code *code, const struct function_name
 
 /* ---- the functions of a command ---- */
 
-/* Calls of BIFs go to their C code, not through the entry that the module `erlang` has for them. */
+static uint32_t arity_of(const char *symbol)
+{
+    return (uint32_t)strtoul(strrchr(symbol, '/') + 1, NULL, 10);
+}
+
+/* Calls of BIFs go to their C code, not through the entry that their module has for them. */
 static int is_bif(struct hooks *hooks, const char *module, size_t prefix, const char *symbol,
                   bool *ret_is_bif, struct error *error)
 {
-    uint32_t arity = (uint32_t)strtoul(strrchr(symbol, '/') + 1, NULL, 10);
     char function[SYMBOL_BYTES];
 
     copy_function(symbol, prefix, function);
-    return hooks_is_bif(hooks, module, function, arity, ret_is_bif, error);
+    return hooks_is_bif(hooks, module, function, arity_of(symbol), ret_is_bif, error);
+}
+
+static int find_bif(struct hooks *hooks, size_t prefix, struct counted_function *function,
+                    struct error *error)
+{
+    char name[SYMBOL_BYTES];
+    struct hook_point point;
+
+    copy_function(function->symbol, prefix, name);
+    if (hooks_bif(hooks, function->module, name, arity_of(function->symbol), &point, error))
+        return -1;
+    function->bif = point.address;
+    return 0;
 }
 
 static int too_many(struct error *error)
@@ -197,25 +217,23 @@ static int too_many(struct error *error)
 
 /* BIFs that a pattern matches are left out. */
 static int take_found(struct hooks *hooks, const struct function_name *name,
-                      const struct function_search *search, struct call_functions *functions,
+                      struct function_search *search, struct call_functions *functions,
                       struct error *error)
 {
     for (size_t i = 0; i < search->found.count; i++) {
-        const char *symbol = search->found.of[i].symbol;
+        struct counted_function *function = &search->found.of[i];
         bool bif;
 
-        if (is_bif(hooks, search->module, search->prefix, symbol, &bif, error))
+        if (is_bif(hooks, search->module, search->prefix, function->symbol, &bif, error))
             return -1;
-        if (bif && !name->module_is_pattern && !name->function_is_pattern)
-            return error_set(error, ERROR_UNSUPPORTED,
-                             "%s is a BIF, whose calls do not pass Erlang code: record it with "
-                             "-e bif:%s",
-                             symbol, symbol);
-        if (bif || is_found(functions, symbol))
+        if ((bif && (name->module_is_pattern || name->function_is_pattern)) ||
+            is_found(functions, function->symbol))
             continue;
+        if (bif && find_bif(hooks, search->prefix, function, error))
+            return -1;
         if (functions->count == WIRE_CALL_FUNCTIONS)
             return too_many(error);
-        call_functions_add(functions, symbol, search->module);
+        call_functions_add(functions, function);
     }
     return search->matches > search->found.count ? too_many(error) : 0;
 }
@@ -301,6 +319,17 @@ int call_functions_find(struct vm *vm, struct code *code, const struct function_
     return result;
 }
 
+int call_functions_check_returns(const struct call_functions *functions, struct error *error)
+{
+    for (size_t i = 0; i < functions->count; i++)
+        if (functions->of[i].bif)
+            return error_set(error, ERROR_UNSUPPORTED,
+                             "the times of a BIF's calls can't be measured by 'beamflame calls': "
+                             "record %s with -e bif:%s",
+                             functions->of[i].symbol, functions->of[i].symbol);
+    return 0;
+}
+
 void call_functions_free(struct call_functions *functions)
 {
     for (size_t i = 0; i < functions->count; i++) {
@@ -356,8 +385,16 @@ size_t call_functions_entries(const struct call_functions *functions, uint32_t n
                               struct vm *vm, struct code *code, struct atoms *atoms,
                               struct call_entry *entries)
 {
-    struct entry_search search = {&functions->of[number], number, vm, atoms, entries, 0};
+    const struct counted_function *function = &functions->of[number];
+    struct entry_search search = {function, number, vm, atoms, entries, 0};
 
-    code_each(code, functions->of[number].module, add_entry, &search);
+    if (function->bif) {
+        entries[0] = (struct call_entry){.address = function->bif,
+                                         .site = {.function = number,
+                                                  .arity = (__u16)arity_of(function->symbol),
+                                                  .is_bif = true}};
+        return 1;
+    }
+    code_each(code, function->module, add_entry, &search);
     return search.count;
 }

@@ -6,7 +6,7 @@
  * calls, calls of funs, apply and spawn. At the label the JIT puts the bytes that breakpoints of
  * the VM change (emit_i_breakpoint_trampoline). The check for a process that has used up its time
  * follows (emit_i_test_yield). Such a process continues behind the check: it does not pass the
- * label again.
+ * label again. A BIF's calls pass the first instruction of its C function.
  *
  *      ErtsCodeInfo    40 bytes, the last 24 of them the function's name: ErtsCodeMFA
  *      label           <- the breakpoint
@@ -26,6 +26,7 @@
 struct counted_function {
     char *symbol; /* "lists:map/2", "Enum.map/2" */
     char *module; /* the atom's text */
+    uint64_t bif; /* the address of a BIF's C function; 0: it is Erlang code, or a NIF */
 };
 
 struct call_functions {
@@ -40,13 +41,17 @@ const char *call_functions_missing(struct code *code, const struct function_name
 
 /* Find the functions with these names. A name without an arity stands for all arities. Return 0, or
  * -1 with error: ERROR_USAGE with a suggestion if the VM has none of that name, or if there are too
- * many; ERROR_UNSUPPORTED for BIFs, unless a pattern matches them. */
+ * many; ERROR_UNSUPPORTED for BIFs that hooks_bif() refuses. Patterns leave out all BIFs. */
 int call_functions_find(struct vm *vm, struct code *code, const struct function_name *names,
                         size_t count, struct call_functions *functions, struct error *error);
 void call_functions_free(struct call_functions *functions);
 
-/* Append a function, if there are less than WIRE_CALL_FUNCTIONS. Both texts are copied. */
-void call_functions_add(struct call_functions *functions, const char *symbol, const char *module);
+/* Append a function, if there are less than WIRE_CALL_FUNCTIONS. Its texts are copied. */
+void call_functions_add(struct call_functions *functions, const struct counted_function *function);
+
+/* Return 0 if the calls of all functions can be followed to their end, else -1 with error: those of
+ * BIFs can't, which may end and begin again until they return. */
+int call_functions_check_returns(const struct call_functions *functions, struct error *error);
 
 /* An entry of a function. */
 struct call_entry {

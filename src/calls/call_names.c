@@ -17,7 +17,8 @@ static const char UNKNOWN[] = "[unknown]", PROCESS_START[] = "[start of process]
 struct named_entry {
     uint64_t who;
     uint64_t code;
-    char *name, *more;
+    char *name;
+    char *more; /* NULL: of the start of a process */
     uint32_t line;
 };
 enum { KEY_BYTES = 2 * sizeof(uint64_t) };
@@ -154,6 +155,22 @@ static struct call_named named(const struct intern *table, const struct wire_cal
         return (struct call_named){UNKNOWN, "", 0};
     found = intern_get(table, id);
     return (struct call_named){found->name, found->more ? found->more : "", found->line};
+}
+
+enum caller_kind call_names_find_caller(const struct call_names *names,
+                                        const struct wire_call_key *key,
+                                        struct call_named *ret_caller)
+{
+    const struct named_entry wanted = entry_of(key), *found;
+    uint32_t id = intern_find(&names->callers, &wanted);
+
+    if (!id)
+        return CALLER_UNKNOWN;
+    found = intern_get(&names->callers, id);
+    if (!found->more)
+        return CALLER_IS_START;
+    *ret_caller = (struct call_named){found->name, found->more, found->line};
+    return CALLER_IS_FUNCTION;
 }
 
 struct call_named call_names_caller(const struct call_names *names, const struct wire_call_key *key)

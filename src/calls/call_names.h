@@ -39,6 +39,13 @@ void call_names_see_process(struct call_names *names, const struct wire_call_key
 void call_names_see_callers(struct call_names *names, const struct call_counter *counter);
 void call_names_see_processes(struct call_names *names, const struct call_counter *counter);
 
+enum caller_kind { CALLER_UNKNOWN, CALLER_IS_START, CALLER_IS_FUNCTION };
+
+/* Set *ret_caller, if a function made the call and not the start of a process. */
+enum caller_kind call_names_find_caller(const struct call_names *names,
+                                        const struct wire_call_key *key,
+                                        struct call_named *ret_caller);
+
 struct call_named call_names_caller(const struct call_names *names,
                                     const struct wire_call_key *key);
 struct call_named call_names_process(const struct call_names *names,

@@ -256,9 +256,15 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
 {
     watch->counter = call_counter_new(
         watch->vm,
-        &(struct call_counter_options){
-            options->times, options->words, options->slow_ns, options->argument_levels,
-            options->shapes_only, options->pattern_count > 0, options->splits ? watch->code : NULL},
+        &(struct call_counter_options){.times = options->times,
+                                       .words = options->words,
+                                       .slow_ns = options->slow_ns,
+                                       .argument_levels = options->argument_levels,
+                                       .shapes_only = options->shapes_only,
+                                       .matches = options->pattern_count > 0,
+                                       .by_caller = options->by_caller,
+                                       .frame_pointers = code_frame_pointers(watch->code),
+                                       .split = options->splits ? watch->code : NULL},
         error);
     if (!watch->counter || call_match_set(watch->counter, &watch->functions, watch->atoms,
                                           options->patterns, options->pattern_count, error))
@@ -269,7 +275,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
         if (!watch->arguments)
             return -1;
     }
-    watch->unnamed = options->unnamed;
+    watch->by_caller = options->by_caller;
     watch->words = options->words;
     watch->splits = options->splits;
     watch->matches = options->pattern_count > 0;
@@ -284,7 +290,8 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
 int call_watch_start(struct call_watch *watch, const struct call_watch_options *options,
                      struct error *error)
 {
-    if (make_counter(watch, options, error))
+    if ((options->times && call_functions_check_returns(&watch->functions, error)) ||
+        make_counter(watch, options, error))
         return -1;
     find_entries(watch);
     if (!has_entries(watch))
@@ -315,15 +322,9 @@ int call_watch_start(struct call_watch *watch, const struct call_watch_options *
 
 /* ---- names ---- */
 
-static void see_callers(const struct call_watch *watch)
-{
-    if (!watch->unnamed)
-        call_names_see_callers(watch->names, watch->counter);
-}
-
 static void see_who_and_what(const struct call_watch *watch)
 {
-    if (!watch->unnamed)
+    if (!watch->by_caller)
         call_names_see_processes(watch->names, watch->counter);
     if (watch->arguments)
         call_arguments_see(watch->arguments);
@@ -336,7 +337,7 @@ static int follow_change(struct call_watch *watch, uint64_t looked, struct error
 {
     double seconds;
 
-    see_callers(watch);
+    call_names_see_callers(watch->names, watch->counter);
     if (watch->slow)
         slow_calls_read(watch->slow);
     if (code_refresh(watch->code, error))
@@ -419,7 +420,7 @@ void call_watch_end(struct call_watch *watch, struct call_facts *ret_facts)
     if (watch->slow)
         slow_calls_read(watch->slow);
     process_cpu_time(watch->vm->pid, &cpu); /* stays if the VM has ended */
-    see_callers(watch);
+    call_names_see_callers(watch->names, watch->counter);
     see_who_and_what(watch);
     facts->seconds = (double)(now - watch->began) / SECOND_NS;
     facts->hit_ns = call_counter_hit_ns(watch->counter);
@@ -474,23 +475,4 @@ bool call_watch_step(struct call_watch *watch, uint64_t *until)
     if (*until > watch->look_due)
         *until = watch->look_due;
     return true;
-}
-
-void call_watch_report(const struct call_watch *watch, struct call_report *report)
-{
-    call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
-                                            watch->names, watch->followed, watch->words,
-                                            watch->splits, watch->slow, watch->arguments,
-                                            watch->matches, watch->rates},
-                     report);
-}
-
-const struct call_counter *call_watch_counter(const struct call_watch *watch)
-{
-    return watch->counter;
-}
-
-const struct call_windows *call_watch_windows(const struct call_watch *watch)
-{
-    return watch->windows;
 }

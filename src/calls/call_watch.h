@@ -43,7 +43,7 @@ struct call_watch_options {
     uint64_t slow_ns;         /* with `times`: list calls that take as long; 0: none */
     uint32_t argument_levels; /* count calls by arguments, nested as deep; 0: not */
     bool shapes_only;         /* count them by the shapes of arguments */
-    bool unnamed;             /* callers and processes get no names */
+    bool by_caller;           /* rows of processes are by caller, too; processes get no names */
     const struct match_pattern *const *patterns; /* count only calls that match, one a function */
     size_t pattern_count;
     struct call_steering *steering; /* takes requests while calls are counted; NULL: none */
@@ -96,6 +96,10 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
 /* What has counted since start(). Borrowed. */
 const struct call_counter *call_watch_counter(const struct call_watch *watch);
 const struct call_windows *call_watch_windows(const struct call_watch *watch);
+
+/* With `by_caller`: who made the calls of a row of processes. As call_names_find_caller(). */
+enum caller_kind call_watch_caller(struct call_watch *watch, const struct wire_call_key *row,
+                                   struct call_named *ret_caller);
 
 /* ---- call_change.c ---- */
 

@@ -21,7 +21,7 @@ struct call_watch {
     struct call_rates *rates;
     struct call_followed *followed;   /* NULL: times are not measured */
     bool words, splits, matches;      /* words are measured, times split; functions have patterns */
-    bool unnamed;                     /* callers and processes get no names */
+    bool by_caller;                   /* rows of processes are; processes get no names */
     struct slow_calls *slow;          /* NULL: slow calls are not listed */
     struct call_arguments *arguments; /* NULL: they are not copied */
     uint32_t group_size;              /* functions at once */

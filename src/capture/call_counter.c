@@ -357,6 +357,9 @@ static int load(struct call_counter *counter, struct vm *vm,
         return error_set(error, ERROR_FAILED, "a BPF program can't be opened: %s", strerror(errno));
     skeleton->rodata->process_id = (uint32_t)layout->process_id;
     skeleton->rodata->process_hend = options->times ? (uint32_t)layout->process_hend : 0;
+    skeleton->rodata->process_stop = (uint32_t)layout->process_stop;
+    skeleton->rodata->bif_return = options->frame_pointers ? sizeof(uint64_t) : 0;
+    skeleton->rodata->by_caller = options->by_caller;
     skeleton->rodata->slow_ns = options->slow_ns;
     if (options->words)
         skeleton->rodata->memory_fields = memory_fields(layout);

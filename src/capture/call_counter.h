@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Counts calls of Erlang functions: hardware breakpoints on their entries in all schedulers of a
- * VM, with the program of bpf/calls.bpf.c.
+ * Counts calls of functions: hardware breakpoints on their entries in all schedulers of a VM, with
+ * the program of bpf/calls.bpf.c.
  *
  *   new ──> { arm, disarm, follow_threads, set_code, open, close }... ──> { sums, each } ──> free
  *
@@ -28,6 +28,8 @@ struct call_counter_options {
     uint32_t argument_levels; /* of nesting that are copied of arguments; 0: they are not copied */
     bool shapes_only;         /* only the shapes of arguments are copied */
     bool matches;             /* functions can have patterns */
+    bool by_caller;           /* rows of processes are by caller, too */
+    bool frame_pointers;      /* the VM's Erlang frames have them */
     struct code *split;       /* with `times`: they are split; the VM's code. NULL: they are not */
 };
 

@@ -405,9 +405,10 @@ static const struct option_group groups[] = {
 const struct command calls_command = {
     .name = "calls",
     .arguments = "MODULE:FUNCTION[/ARITY]...",
-    .summary = "count calls of Erlang functions, by caller and process",
+    .summary = "count calls of functions, by caller and process",
     .description =
-        "Count each call of up to 4 Erlang functions, by caller and by process, without tracing. "
+        "Count each call of up to 4 Erlang functions, BIFs or NIFs, by caller and by process, "
+        "without tracing. "
         "Without an arity, all arities are counted; `_` is any name, `*` any characters. Up to 64 "
         "functions are counted in turn, and numbers of calls are estimates. A hardware breakpoint "
         "on the function's entry "

@@ -10,7 +10,6 @@
 #include "vm_constants.h"
 
 enum {
-    KINDS = 3, /* BIF_KIND_REGULAR, _HEAVY, _GUARD */
     ATOMS_MAX = 1 << 16 /* the VM's own atoms come first: 1,500 in 25 */,
     ROWS_MIN = 100, /* 25 has 484 */
     ROWS_MAX = 10000,
@@ -36,7 +35,7 @@ static bool is_row(const struct roots_search *search, size_t at)
     memcpy(&row, search->bytes + at, sizeof(row));
     return is_name(row.module) && is_name(row.function) && row.arity <= MAX_BIF_ARITY &&
            row.padding == 0 && is_code(search, row.called) && is_code(search, row.implementation) &&
-           row.kind < KINDS && row.padding_2 == 0;
+           row.kind < BIF_KINDS && row.padding_2 == 0;
 }
 
 static size_t count_rows(const struct roots_search *search, size_t at)
@@ -104,6 +103,25 @@ int bif_table_read(struct vm *vm, struct elf_file *executable, struct bif_table 
                      "the VM's table of BIFs (bif_table) has no symbol, and no single run of %d or "
                      "more of its rows is in the writable data of beam.smp",
                      ROWS_MIN);
+}
+
+/* BIFs besides guards that jit/x86/ops.tab transforms (call_ext with u$func, bif1 with u$bif). */
+bool bif_table_is_instruction(const char *module, const char *function, uint32_t arity)
+{
+    static const struct {
+        const char *module, *function;
+        uint32_t arity;
+    } instructions[] = {
+        {"erlang", "!", 2},     {"erlang", "apply", 3},     {"erlang", "call_on_load_function", 1},
+        {"erlang", "get", 1},   {"erlang", "hibernate", 3}, {"erlang", "load_nif", 2},
+        {"erlang", "yield", 0}, {"os", "perf_counter", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(instructions) / sizeof(*instructions); i++)
+        if (arity == instructions[i].arity && !strcmp(function, instructions[i].function) &&
+            !strcmp(module, instructions[i].module))
+            return true;
+    return false;
 }
 
 void bif_table_free(struct bif_table *table)

@@ -22,13 +22,16 @@
  * rows in the executable's writable data that have two atoms, a small arity and two functions each.
  */
 
+/* BifEntry.kind. Calls of guard BIFs are instructions (ops.tab: bif1, bif2, gc_bif1...). */
+enum bif_kind { BIF_REGULAR, BIF_HEAVY, BIF_GUARD, BIF_KINDS };
+
 /* A row as it lies in the VM's memory. */
 struct bif {
     uint64_t module, function; /* atoms */
     uint32_t arity, padding;
-    uint64_t called;         /* the function that Erlang code calls; it schedules a dirty BIF */
-    uint64_t implementation; /* the function that does the work */
-    uint32_t kind, padding_2;
+    uint64_t called;          /* the function that Erlang code calls; it schedules a dirty BIF */
+    uint64_t implementation;  /* the function that does the work */
+    uint32_t kind, padding_2; /* enum bif_kind */
 };
 
 struct bif_table {
@@ -40,6 +43,9 @@ struct bif_table {
 int bif_table_read(struct vm *vm, struct elf_file *executable, struct bif_table *table,
                    struct error *error);
 void bif_table_free(struct bif_table *table);
+
+/* True if the loader replaces calls of the BIF of this name by an instruction. */
+bool bif_table_is_instruction(const char *module, const char *function, uint32_t arity);
 
 /* A step of bif_table_read(), for tests: the only run of at least 100 rows in the data, or NULL if
  * there is none or more than one. The rows point into the bytes of `search`. */

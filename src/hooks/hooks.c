@@ -162,6 +162,12 @@ int hooks_bif(struct hooks *hooks, const char *module, const char *function, uin
 
     if (!bif)
         return -1;
+    if (bif->kind == BIF_GUARD || bif_table_is_instruction(module, function, arity))
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "%s:%s/%u is a BIF that the compiler or the JIT makes a part of the code "
+                         "that calls it: its calls can't be counted; count the function that calls "
+                         "it",
+                         module, function, arity);
     log_decision("hooks", "%s:%s/%u at 0x%llx: by its row in the table of %zu BIFs", module,
                  function, arity, (unsigned long long)bif->implementation, hooks->bifs.count);
     *point = (struct hook_point){bif->implementation, HOOK_BY_TABLE};

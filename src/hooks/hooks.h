@@ -90,8 +90,8 @@ int hooks_find(struct hooks *hooks, enum hook hook, struct hook_point *point, st
 void dirty_collections_find_counters(struct hooks *hooks);
 
 /* Find the C function of a BIF (Eterm f(p, args, I)); for a dirty BIF, the function that runs on
- * the dirty scheduler. The VM compiles calls of some guard BIFs into other code (erlang:length/1,
- * erlang:'+'/2): a probe sees only calls by apply and the like. */
+ * the dirty scheduler. A BIF whose calls are instructions of the code that calls it is refused
+ * (erlang:length/1, erlang:'+'/2): its C function gets only calls by apply and the like. */
 int hooks_bif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);
 

@@ -52,6 +52,9 @@ enum frame_kind {
     FRAME_MARK, /* no code, but a note: "[N words truncated]" */
 };
 
+/* The symbol of the mark where frames may be missing. */
+#define FRAMES_MISSING "[frames missing]"
+
 /* The symbol of a mark that names an ETS table begins with this: "[table session]". */
 #define TABLE_MARK "[table "
 

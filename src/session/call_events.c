@@ -24,7 +24,8 @@ static const uint64_t SCALED_SAMPLES = 16;
 struct counted_event {
     char *symbol; /* "shop:price/2" */
     event_id id;
-    stack_id stack;
+    uint8_t kind; /* enum frame_kind */
+    frame_id frame;
     uint64_t calls, seen;  /* those that samples stand for, and those that were seen of them */
     uint64_t before;       /* the same in earlier segments, of this watch: all were counted */
     uint64_t unowned;      /* the part of `calls` without a process */
@@ -57,22 +58,17 @@ struct call_events {
 
 /* ---- functions ---- */
 
-static int parse_names(const struct session_options *options, struct function_name *names,
+/* Parse the names of the options, and later those of the functions that were found: a pattern may
+ * match others by now. */
+static int parse_names(const struct call_events *events, struct function_name *names, size_t count,
                        struct error *error)
 {
-    for (size_t i = 0; i < options->function_count; i++)
-        if (function_name_parse(options->functions[i], &names[i], error))
-            return -1;
-    return 0;
-}
+    for (size_t i = 0; i < count; i++) {
+        const char *text = events->count ? events->of[i].symbol : events->options->functions[i];
 
-/* The same functions as before: those of a pattern may be others by now. */
-static int parse_symbols(const struct call_events *events, struct function_name *names,
-                         struct error *error)
-{
-    for (uint32_t i = 0; i < events->count; i++)
-        if (function_name_parse(events->of[i].symbol, &names[i], error))
+        if (function_name_parse(text, &names[i], error))
             return -1;
+    }
     return 0;
 }
 
@@ -80,8 +76,7 @@ static int find(struct call_events *events, struct error *error)
 {
     struct function_name *names = xcalloc(WIRE_CALL_FUNCTIONS, sizeof(*names));
     size_t count = events->count ? events->count : events->options->function_count;
-    int result = events->count ? parse_symbols(events, names, error)
-                               : parse_names(events->options, names, error);
+    int result = parse_names(events, names, count, error);
 
     if (!result)
         events->watch = call_watch_new(events->target->vm, error);
@@ -98,11 +93,11 @@ static void define(struct call_events *events, struct segment *segment)
     for (uint32_t i = 0; i < events->count; i++) {
         struct counted_event *event = &events->of[i];
         char *name = xasprintf(EVENT_CALL "%s", event->symbol);
-        struct frame frame = {.kind = FRAME_ERLANG,
+        struct frame frame = {.kind = event->kind,
                               .symbol = profile_string_z(profile, event->symbol)};
 
         event->id = event_define(profile, name);
-        event->stack = profile_stack(profile, 0, profile_frame(profile, &frame));
+        event->frame = profile_frame(profile, &frame);
         event->calls = event->seen = event->unowned = 0;
         event->half = 0;
         event_spans_place(&segment->spans, event->id);
@@ -126,7 +121,9 @@ struct call_events *call_events_new(const struct session_options *options,
     }
     functions = call_watch_functions(events->watch);
     for (size_t i = 0; i < functions->count; i++)
-        events->of[events->count++].symbol = xstrdup(functions->of[i].symbol);
+        events->of[events->count++] =
+            (struct counted_event){.symbol = xstrdup(functions->of[i].symbol),
+                                   .kind = functions->of[i].bif ? FRAME_BIF : FRAME_ERLANG};
     define(events, segment);
     return events;
 }
@@ -164,8 +161,8 @@ static void note_begin(struct call_events *events)
 
 int call_events_start(struct call_events *events, struct error *error)
 {
-    const struct call_watch_options options = {
-        .budget = session_options_call_budget(events->options), .unnamed = true};
+    double budget = session_options_call_budget(events->options);
+    const struct call_watch_options options = {.budget = budget, .by_caller = true};
 
     if (call_watch_start(events->watch, &options, error))
         return -1;
@@ -223,7 +220,6 @@ static int append(const struct call_events *events, struct counted_event *event,
                   struct error *error)
 {
     sample->event = event->id;
-    sample->stack = event->stack;
     sample->values[PLACE_COUNT] = calls;
     sample->flags = is_scaled(events) ? 0 : SAMPLE_EXACT;
     event->calls = saturating_sum(event->calls, calls);
@@ -246,6 +242,28 @@ struct sample_maker {
     struct error *error;
 };
 
+/* The stack of the calls of a row: the caller, unless a process began with them, and the function.
+ */
+static stack_id stack_of(const struct sample_maker *maker, const struct wire_call_key *row)
+{
+    struct profile *profile = maker->segment->profile;
+    struct frame frame = {.kind = FRAME_MARK};
+    struct call_named caller;
+    enum caller_kind kind = call_watch_caller(maker->events->watch, row, &caller);
+    stack_id parent = 0;
+
+    if (kind == CALLER_IS_FUNCTION)
+        frame = (struct frame){.kind = FRAME_ERLANG,
+                               .symbol = profile_string_z(profile, caller.name),
+                               .file = *caller.more ? profile_string_z(profile, caller.more) : 0,
+                               .line = caller.line};
+    else if (kind == CALLER_UNKNOWN)
+        frame.symbol = profile_string_z(profile, FRAMES_MISSING);
+    if (frame.symbol)
+        parent = profile_stack(profile, 0, profile_frame(profile, &frame));
+    return profile_stack(profile, parent, maker->events->of[row->function].frame);
+}
+
 /* Append the calls of a process since the last time. */
 static void take_row(struct sample_maker *maker, const struct wire_call_key *key,
                      struct wire_call_row before, const struct wire_call_row *row)
@@ -263,6 +281,7 @@ static void take_row(struct sample_maker *maker, const struct wire_call_key *key
     if (!calls)
         return;
     sample.process = symbolizer_process(events->target->symbolizer, key->who, maker->now);
+    sample.stack = stack_of(maker, key);
     for (uint64_t i = 1; i <= pieces && !maker->result; i++) {
         uint64_t until = calls / pieces * i + calls % pieces * i / pieces;
 
@@ -295,7 +314,8 @@ static void visit_row(void *context, const struct wire_call_key *key,
  * when counting has ended, the hits for which the kernel did not run the BPF program. */
 static void take_unowned(struct sample_maker *maker, struct counted_event *event)
 {
-    struct sample sample = {.time = maker->now};
+    stack_id stack = profile_stack(maker->segment->profile, 0, event->frame);
+    struct sample sample = {.time = maker->now, .stack = stack};
     uint64_t weight = event->sums.counts.weight, calls;
 
     if (maker->events->ended && !is_scaled(maker->events))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Events `call:MODULE:FUNCTION/ARITY` of a session: calls of Erlang functions in its VM, counted by
+ * Events `call:MODULE:FUNCTION/ARITY` of a session: calls of functions in its VM, counted by
  * breakpoints (calls/call_watch.h).
  *
- * Each second, a sample for each process has the calls that it made since the last one. So samples
- * add up to all calls, and have no callers: the only frame of their stacks is the function. Calls
+ * Each second, a sample for each process and caller has the calls that were made since the last
+ * one. So samples add up to all calls. Their stacks are the caller and the function. Calls
  * that are counted in windows have several samples, which stand for those that were not seen.
  * Windows end with each segment, and begin anew: so each has totals and intervals of its own.
  *

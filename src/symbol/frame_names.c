@@ -350,7 +350,7 @@ static struct named_frame look_up(struct frame_names *names, const struct unwoun
     case ADDRESS_ENTRY:
         return name_mark(names, "[interrupt entry]");
     case ADDRESS_MISSING:
-        return name_mark(names, "[frames missing]");
+        return name_mark(names, FRAMES_MISSING);
     case ADDRESS_TABLE:
         return name_table(names, unwound->address);
     case ADDRESS_UNKNOWN:

@@ -126,6 +126,39 @@ class Exact:
         self.assertGreater(sum(pieces[:quiet]), 0.9 * truth)
         self.assertGreater(sum(pieces[quiet:]), 0.9 * truth)
 
+    def test_bifs(self):
+        """They are counted as functions are, also those that the VM calls through Erlang code, also
+        while the node traces them. Callers have the lines of the source."""
+        with nodes.Node(self.release, "calls", flags=self.flags) as node:
+            with counting(node, "erlang:md5/1", "binary:copy/2", "erlang:process_info/1") as counted:
+                node.tell("bifs")
+                node.tell("heavy_bifs")
+                traced = node.tell("traced_bifs")["traced"]
+        truth = {name: 2 * count for name, count in traced.items()}
+        self.check(counted, {**truth, "erlang:process_info/1": 1000})
+        callers = {f["function"]: {c["function"]: c["calls"] for c in f["callers"]}
+                   for f in counted["functions"]}
+        self.assertEqual(callers, {
+            "erlang:md5/1": {"calls:first/1": 10000, "calls:second/1": 10000},
+            "binary:copy/2": {"calls:second/1": 10000},
+            "erlang:process_info/1": {"calls:heavy_bifs/1": 1000}})
+        lines = (nodes.LOADS / "calls.erl").read_text("utf-8").splitlines()
+        for function in counted["functions"]:
+            name = function["function"].split(":")[1].split("/")[0]
+            for caller in function["callers"]:
+                self.assertIn(f"{name}(", lines[caller["line"] - 1])
+
+    def test_arguments_of_bifs(self):
+        with nodes.Node(self.release, "calls", flags=self.flags) as node:
+            with counting(node, "--args", "1", "--match", "binary:copy(_, 100)",
+                          "erlang:process_info/1") as counted:
+                node.tell("heavy_bifs")
+                node.tell("bifs")
+        self.assertEqual(calls(counted), {"binary:copy/2": 5000, "erlang:process_info/1": 1000})
+        info = next(f for f in counted["functions"] if "info" in f["function"])
+        (row,) = info["arguments"]
+        self.assertRegex(row["text"], r"^\(<0\.\d+\.0>\)$")
+
     def test_nifs(self):
         with nodes.Node(self.release, "calls", flags=self.flags) as node:
             with counting(node, "spin_nif:spin/1") as counted:
@@ -163,10 +196,16 @@ class Refusals(unittest.TestCase):
                 self.assertIn(says, self.refused(beamflame.USAGE, name))
 
     def test_bifs(self):
-        """Their calls do not pass the entry that `erlang` has for them."""
-        for name in ("erlang:md5/1", "erlang:phash2", "ets:insert/2", "erlang:length/1"):
+        """Those that are instructions are refused, and times of others."""
+        for name in ("erlang:length/1", "erlang:'+'/2", "erlang:get/1", "erlang:self/0",
+                     "erlang:hibernate/3"):
             with self.subTest(name):
-                self.assertIn("is a BIF", self.refused(beamflame.UNSUPPORTED, name))
+                self.assertIn("makes a part of the code that calls it",
+                              self.refused(beamflame.UNSUPPORTED, name))
+        for option in (["--latency"], ["--memory"], ["--split"], ["--slow", "1ms"]):
+            with self.subTest(option):
+                self.assertIn("record ets:insert/2 with -e bif:ets:insert/2",
+                              self.refused(beamflame.UNSUPPORTED, *option, "ets:insert/2"))
 
     def test_patterns(self):
         """Patterns are resolved to the functions of the VM but BIFs; what is too much is refused."""

@@ -24,6 +24,20 @@ def rows(path, *arguments):
     return {row["function"]: (row["calls"], row["calls_half"]) for row in table["functions"]}
 
 
+def callers_of(path, function):
+    """The calls of a function by caller; "" if it has none."""
+    done = beamflame.record("report", "-q", path, "--event", f"call:{function}", "--group-by",
+                            "none", "--format", "folded", "-o", "-")
+    callers = {}
+    for line in done.stdout.splitlines():
+        stack, calls = line.rsplit(" ", 1)
+        *caller, called = stack.split(";")
+        if called != function:
+            raise AssertionError(line)
+        callers[";".join(caller)] = int(calls)
+    return callers
+
+
 def exactly(truth, times=1):
     return {name: (times * truth[name], 0) for name in FUNCTIONS}
 
@@ -61,6 +75,50 @@ class Exact:
                 self.assertGreater(row["own_half"], 0)
         self.assertIn("counted:local/1", [row["function"] for row in timed["functions"]])
 
+    def test_stacks_have_the_callers(self):
+        """All calls are divided among the functions that make them; a tail call has the caller of the
+        function that makes it."""
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-e", EVENTS, "--budget", 100, "-o",
+                                     self.path):
+                truth = node.tell("calls")["calls"]
+        for function, callers in (("counted:local/1", ("counted:first/1", "counted:second/1")),
+                                  ("counted:tail/2", ("counted:work/1",))):
+            with self.subTest(function):
+                self.assertEqual(callers_of(self.path, function),
+                                 {caller: truth[function] // len(callers) for caller in callers})
+
+    def test_processes_begin_without_a_caller(self):
+        with self.node() as node:
+            with beamflame.recording("-p", node.pid, "-e", "call:counted:spawned/1", "--budget", 100,
+                                     "-o", self.path):
+                truth = node.tell("spawns")["calls"]
+        self.assertEqual(callers_of(self.path, "counted:spawned/1"),
+                         {"": truth["counted:spawned/1"]})
+
+    def test_code_that_is_replaced(self):
+        """Callers of all versions have their names."""
+        with self.node() as node:
+            node.tell("loads")
+            with beamflame.recording("-p", node.pid, "-e", "call:counted_code:called/1", "--budget",
+                                     100, "-o", self.path):
+                truth = node.tell("versions")["calls"]
+        self.assertEqual(callers_of(self.path, "counted_code:called/1"),
+                         {"counted_code:calls/2": truth["counted_code:called/1"]})
+
+    def test_bifs_have_callers_and_time(self):
+        """Calls and samples of a BIF are one row."""
+        with nodes.Node(self.release, "calls") as node:
+            with beamflame.recording("-p", node.pid, "-F", 999, "-e", "cpu,call:erlang:md5/1",
+                                     "--budget", 100, "-o", self.path):
+                for _ in range(10):
+                    node.tell("bifs")
+        self.assertEqual(callers_of(self.path, "erlang:md5/1"),
+                         {"calls:first/1": 50000, "calls:second/1": 50000})
+        timed, = tables(self.path)["tables"]
+        row, = (row for row in timed["functions"] if row["function"] == "erlang:md5/1")
+        self.assertEqual((row["calls"], row["calls_half"]), (100000, 0))
+
     def test_the_node_counts_the_same(self):
         """The node's own call_count, as tprof uses it, agrees."""
         with self.node() as node:
@@ -97,6 +155,22 @@ class Exact:
         self.assertEqual(rows(self.path, "--from", "1.5"), exactly(truth))
         done = beamflame.run("prof", self.path, "--type", "count", "--to", "1.5")
         self.assertIn("the options select none of the", done.stderr)
+
+
+class Killed(unittest.TestCase):
+    def test_calls_of_a_node_that_rests_since_are_in_the_file(self):
+        """Though no newer samples come, which would push them out."""
+        beamflame.require()
+        path = beamflame.folder(self.addCleanup) / "x.bfr"
+        with nodes.Node(27, "counted", f"each={EACH}") as node:
+            process = beamflame.start("-p", node.pid, "-e", EVENTS, "--budget", 100, "-o", path)
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+            beamflame.read_until(process, "sampling")
+            truth = node.tell("calls")["calls"]
+            time.sleep(4)
+            process.kill()
+        self.assertEqual(rows(path), exactly(truth))
 
 
 class Page(unittest.TestCase):
@@ -186,7 +260,7 @@ class Refusals(unittest.TestCase):
                 (usage, "did you mean 'counted:local/1'?", "call:counted:lokal/1"),
                 (usage, "module 'nowhere' is not loaded", "call:nowhere:f/1"),
                 (usage, "'counted' is no function", "call:counted"),
-                (beamflame.UNSUPPORTED, "record it with -e bif:erlang:md5/1", "call:erlang:md5/1")):
+                (beamflame.UNSUPPORTED, "its calls can't be counted", "call:erlang:length/1")):
             with self.subTest(event):
                 self.refused(code, says, "-p", pid, "-e", event)
         for options in (("-a",), ("-p", pid, "-p", pid)):

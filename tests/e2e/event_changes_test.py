@@ -53,6 +53,19 @@ class Changes(Segments):
         beamflame.record("report", "-q", recording, "-o", path)
         return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
+    def around(self, event, work, release):
+        """Do the work before the event is added, while it is recorded, and after it is removed. Return
+        what --stats has of it."""
+        with nodes.Node(release, "calls") as node:
+            process = self.recorder("-p", node.pid, "--budget", 100, *self.outputs("bfr"))
+            node.tell(work)
+            self.ctl(process, "add", event)
+            node.tell(work)
+            self.ctl(process, "remove", event)
+            node.tell(work)
+            self.done(process)
+        return self.events(self.out / "x.bfr")[event]
+
     def times(self, recording):  # pylint: disable=arguments-differ
         """The times of the samples of each event, and of marks, in seconds."""
         times = {}
@@ -114,6 +127,16 @@ class InTheMiddle(Changes):
         count = self.events(self.out / "x.bfr")[FUNCTION]["values"]["count"]
         self.assertEqual((count["sum"], count["standard_error"]), (2 * truth, 0))
 
+    def test_probes_count_from_then_on(self):
+        """Calls of BIFs and NIFs are exact, and so are those of a function of the VM."""
+        for event, work, calls in (("bif:erlang:md5/1", "bifs", 10000),
+                                   ("nif:spin_nif:spin/1", "nifs", 1000),
+                                   ("probe:erts_do_exit_process", "spawns", 300)):
+            with self.subTest(event):
+                figures = self.around(event, work, self.release)
+                self.assertEqual(figures["values"]["count"]["sum"], calls)
+                self.assertEqual(figures["covered_ms"], figures["span_ms"])
+
     def test_cpu_is_removed_and_added(self):
         """What is seen of event cpu leaves out the time without it, and gc has all of the time."""
         with nodes.Node(self.release, "request") as node:
@@ -141,6 +164,26 @@ class InTheMiddle(Changes):
         times = self.times(self.out / "x.bfr")
         self.assertFalse([t for t in times["cpu"] if first[1] < t * 1e9 < second[0]])
         self.assertTrue([t for t in times["gc"] if first[1] < t * 1e9 < second[0]])
+
+    def test_scheduling_counts_from_then_on(self):
+        """As often as the node says that it switched processes in that time."""
+        with nodes.Node(self.release, "scheduling") as node:
+            process = self.recorder("-p", node.pid, "--budget", 100, *self.outputs("bfr"))
+            self.ctl(process, "add", "sched")
+            before = node.report()["switches"]
+            switches = node.tell("switch")["switches"] - before
+            self.ctl(process, "remove", "sched")
+            node.tell("compete")
+            self.done(process)
+        sched = self.events(self.out / "x.bfr")["sched"]
+        self.assertAlmostEqual(sched["values"]["count"]["sum"] / switches, 1, delta=0.01)
+
+
+class Usdt(Changes, unittest.TestCase):
+    def test_usdt_probes_count_from_then_on(self):
+        """The VM skips a probe while its semaphore is 0: it is raised and lowered meanwhile."""
+        figures = self.around("usdt:process-spawn", "spawns", "27-usdt")
+        self.assertEqual(figures["values"]["count"]["sum"], 300)
 
 
 class Recordings(Changes, unittest.TestCase):

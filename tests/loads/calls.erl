@@ -4,6 +4,7 @@
 %%      bifs         10,000 calls of erlang:md5/1, half of them from each of two functions, and 5,000
 %%                   of binary:copy/2
 %%      traced_bifs  the same, counted by the node
+%%      heavy_bifs   1,000 calls of erlang:process_info/1
 %%      nifs         1,000 calls of spin_nif:spin/1
 %%      spawns       300 processes that end at once
 %%
@@ -27,6 +28,7 @@ serve(Traced, Done) ->
     receive
         bifs -> bifs(5000);
         traced_bifs -> ets:insert(Traced, counted(fun() -> bifs(5000) end));
+        heavy_bifs -> heavy_bifs(1000);
         nifs -> nifs(1000);
         spawns -> spawns(300)
     end,
@@ -52,6 +54,13 @@ bifs(N) ->
 first(N) -> <<(erlang:md5(<<N:64>>))/binary>>.
 
 second(N) -> <<(erlang:md5(binary:copy(<<N:64>>, 100)))/binary>>.
+
+%% The VM calls such a BIF through Erlang code.
+heavy_bifs(0) ->
+    ok;
+heavy_bifs(N) ->
+    [_ | _] = process_info(self()),
+    heavy_bifs(N - 1).
 
 nifs(0) ->
     ok;

@@ -19,6 +19,23 @@ static void test_bif_is_found_in_the_table_of_bifs(void **state)
     assert_int_equal(hooks_bif(bench.hooks, "false", "spawn", 3, &point, &error), -1);
 }
 
+/* Calls of guards and of hibernate/3 do not enter their C functions. */
+static void test_bifs_that_are_instructions_are_refused(void **state)
+{
+    struct hook_point point;
+    struct error error;
+    bool is_bif = false;
+
+    (void)state;
+    bifs[11].kind = BIF_GUARD;
+    assert_int_equal(hooks_bif(bench.hooks, "erlang", "spawn", 1, &point, &error), -1);
+    assert_int_equal(error.code, ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "erlang:spawn/1 is a BIF that the compiler or the JIT"));
+    assert_int_equal(hooks_bif(bench.hooks, "erlang", "hibernate", 3, &point, &error), -1);
+    assert_int_equal(hooks_is_bif(bench.hooks, "erlang", "hibernate", 3, &is_bif, &error), 0);
+    assert_true(is_bif);
+}
+
 /* Put the rows of a table at `at` into the data. The addresses of code are below those of the
  * data. */
 static void search_rows(uint8_t *data, size_t at, size_t count)
@@ -120,6 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bif_is_found_in_the_table_of_bifs, start, stop),
+        cmocka_unit_test_setup_teardown(test_bifs_that_are_instructions_are_refused, start, stop),
         cmocka_unit_test(test_bif_table_must_be_the_only_one),
         cmocka_unit_test_setup_teardown(test_nif_is_found_by_its_stub, start_nifs, stop),
         cmocka_unit_test_setup_teardown(test_nif_of_the_newest_module_version_counts, start_nifs,
