@@ -87,6 +87,10 @@ class Exact:
             with self.subTest(function):
                 self.assertEqual(callers_of(self.path, function),
                                  {caller: truth[function] // len(callers) for caller in callers})
+        summary = beamflame.record("report", self.path).stdout
+        sites = summary.split("\ncall sites of call:counted:local/1 by count\n")[1].split("\n\n")[0]
+        self.assertEqual({line.split()[-1] for line in sites.splitlines()},
+                         {"counted:first/1", "counted:second/1"})
 
     def test_processes_begin_without_a_caller(self):
         with self.node() as node:

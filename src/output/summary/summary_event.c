@@ -33,6 +33,13 @@ void summary_event_processes_free(struct summary_processes *processes)
     free(processes->roots);
 }
 
+static bool is_call(const struct profile *profile, event_id id)
+{
+    const char *name = profile_text(profile, profile_get_event(profile, id)->name);
+
+    return !strncmp(name, EVENT_CALL, strlen(EVENT_CALL));
+}
+
 void summary_event_init(struct summary_event *event, const struct output_source *source,
                         event_id id)
 {
@@ -42,6 +49,7 @@ void summary_event_init(struct summary_event *event, const struct output_source 
         .weight = weight_of_values(source, id),
         .is_cpu = event_is_cpu(profile, id),
         .is_sched = event_is_sched(profile, id),
+        .is_call = is_call(profile, id),
         .is_wall = event_is_wall(profile, id),
     };
     event->whole.has_parts = event->is_sched;
@@ -82,11 +90,15 @@ uint32_t summary_event_process(struct summary_processes *processes, const struct
     return id;
 }
 
-/* Return the Erlang frame nearest to the leaf; the leaf if there is none. */
-static frame_id call_site(const struct profile *profile, stack_id stack)
+/* Return the Erlang frame nearest to the leaf, which is not the function whose calls the event
+ * counts; the leaf if there is none. */
+static frame_id call_site(const struct summary_event *event, const struct profile *profile,
+                          stack_id stack)
 {
-    frame_id leaf = profile_get_stack(profile, stack)->frame;
+    const struct stack_node *leaf = profile_get_stack(profile, stack);
 
+    if (event->is_call)
+        stack = leaf->parent;
     while (stack) {
         const struct stack_node *node = profile_get_stack(profile, stack);
 
@@ -94,7 +106,7 @@ static frame_id call_site(const struct profile *profile, stack_id stack)
             return node->frame;
         stack = node->parent;
     }
-    return leaf;
+    return leaf->frame;
 }
 
 /* Return the symbol of the ETS table that the stack's leaf works on, 0 if there is none. */
@@ -119,7 +131,8 @@ static string_id table_at(const struct profile *profile, stack_id stack)
 static void add_to_erlang(struct summary_event *event, const struct profile *profile,
                           const struct sample *sample, const struct row_part *part)
 {
-    const struct frame *frame = profile_get_frame(profile, call_site(profile, sample->stack));
+    const struct frame *frame =
+        profile_get_frame(profile, call_site(event, profile, sample->stack));
 
     if (frame->kind == FRAME_ERLANG)
         rows_add(&event->erlang, frame->symbol, &event->whole, part);
@@ -158,7 +171,7 @@ void summary_event_add(struct summary_event *event, uint32_t process,
     if (!sample->stack)
         return;
     place = event->is_cpu ? profile_get_stack(profile, sample->stack)->frame
-                          : call_site(profile, sample->stack);
+                          : call_site(event, profile, sample->stack);
     rows_add(&event->places, profile_get_frame(profile, place)->symbol, &event->whole, &part);
     if (event->is_cpu)
         add_to_erlang(event, profile, sample, &part);

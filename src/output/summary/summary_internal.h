@@ -165,7 +165,7 @@ struct summary_processes {
 
 struct summary_event {
     struct weight weight;
-    bool is_cpu, is_sched, is_wall;
+    bool is_cpu, is_sched, is_wall, is_call;
     bool has_intervals;   /* of rows; set before they are written */
     uint64_t samples;     /* samples of one hit count once */
     struct row left_out;  /* of the whole: not in `places` (output/idle.c) */
