@@ -234,8 +234,10 @@ export interface Tree {
     ends: () => Int32Array; /* by group, the node at which its stack ends; -1: none */
     scale: number; /* multiply side 1 by this to compare it with side 0; 1 without a side 1 */
     weights: Weights;
-    /* Only of a tree in order of time. `start` is by node, in ns from `from` (ms on the axis) on. */
-    time?: { start: Float64Array; from: number; subject: string; isCut: boolean };
+    /* Only of a tree in order of time. `start` is by node, in ns from `from` (ms on the axis) on. Its own
+     * clock starts at `clock` (ms on the axis). */
+    time?: { start: Float64Array; from: number; clock: number; subject: string;
+             side: "" /* nothing is compared */ | "A" | "B"; isCut: boolean };
 }
 export type TimeTree = Tree & Required<Pick<Tree, "time">>;
 export type Sides = [Uint32Array, Uint32Array | null];

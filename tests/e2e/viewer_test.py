@@ -671,6 +671,28 @@ class Viewer(unittest.TestCase):
         self.assertEqual(number(page.status.split("seen in ")[1]), inside)
         self.assertEqual(page.step("complaints"), [])
 
+    def test_the_order_of_time_compares_two_times(self):
+        """In order of time A is above B, both of the same process. A click on a frame of A selects its
+        time as A, and B stays."""
+        page = self.show("panel=processes&form=time&range=4000-7000&against=1000-3000")
+        pid = re.search(r"<[\d.]+>", page.rows()[0][0])[0]
+        page.click("#panel [data-index='0']")
+        for side, start, end in zip(page.status.split("; "), (1, 4), (3, 7)):
+            expected = total_of(beamflame.folded(
+                self.recording, "--event", "cpu", "--weight", "samples", "--process", pid,
+                "--from", start, "--to", end))
+            self.assertRegex(side, rf"^[AB]: .*{pid} in order of time from {start}\.00 s to {end}"
+                                   rf"\.00 s .* seen in {expected:,} samples$")
+        page.step("focus", "#flamegraph canvas")
+        self.assertRegex(page.said, rf"^B .*{pid}: ")
+        page.press("ArrowUp")
+        self.assertRegex(page.said, rf"^A .*{pid}: ")
+        page.press("ArrowUp", "Enter")
+        start, end = (int(ms) for ms in re.search(r"against=(\d+)-(\d+)", page.fragment).groups())
+        self.assertTrue(1000 <= start < end <= 3000 and end - start < 2000, page.fragment)
+        self.assertIn("range=4000-7000", page.fragment)
+        self.assertEqual(page.step("complaints"), [])
+
     def test_keyboard_alone_selects_and_searches(self):
         """The keyboard alone selects a range, a frame and a zoom, and searches."""
         page = self.show()

@@ -5,15 +5,17 @@ import { test } from "node:test";
 
 import { Model } from "../../web/analysis/model.js";
 import { Layout } from "../../web/view/flame_layout.js";
+import { timeOfNode } from "../../web/view/time_ticks.js";
 import { CHOICE, makeRecording } from "./made_recording.js";
 
 const MS = 1e6;
-const treeOf = (samples, changes = {}, prepare = () => {}) => {
+const treesOf = (samples, changes = {}, prepare = () => {}) => {
     const recording = makeRecording(samples, [{ from: 0, to: 100, frequency: 0 }]);
 
     prepare(recording);
-    return new Model(recording).trees({ ...CHOICE, form: "time", ...changes })[0];
+    return new Model(recording).trees({ ...CHOICE, form: "time", ...changes });
 };
+const treeOf = (...given) => treesOf(...given)[0];
 /** "name from-to" in ms by depth, from the root on. */
 const rows = (tree) => Array.from({ length: tree.count }, (_, node) => {
     const from = tree.time.start[node] / MS;
@@ -74,4 +76,26 @@ test("of a scheduler it shows the processes", () => {
 test("only the selected time is shown", () => {
     assert.deepEqual(rows(treeOf([tick(10, "a"), tick(24, "a")], { range: { from: 20, to: 30 } })),
         ["p <0.1.0> 0-10", "  a 0-4"]);
+});
+
+const COMPARED = { range: { from: 50, to: 100 }, against: { from: 0, to: 50 } };
+const BOTH = [tick(10, "a"), { ...tick(30, "c", 20), process: "other" }, tick(60, "b"), tick(70, "b")];
+
+test("a comparison shows A and B, both of the same process", () => {
+    const trees = treesOf(BOTH, COMPARED);
+
+    assert.deepEqual(trees.map(rows), [["p <0.1.0> 0-50", "  a 0-10"], ["p <0.1.0> 0-50", "  b 0-20"]]);
+    assert.deepEqual(trees.map(({ time: { side, clock } }) => [side, clock]), [["A", 0], ["B", 0]]);
+    assert.deepEqual(trees.map((tree) => timeOfNode(tree, 1)),
+        [{ from: 0, to: 10 }, { from: 50, to: 70 }]);
+});
+
+test("of two recordings, each shows its own process by its own clock", () => {
+    const trees = treesOf(BOTH, COMPARED, ({ header }) => {
+        header.compares = true;
+        header.parts = [{ from: 0, to: 50, frequency: 0 }, { from: 50, to: 100, frequency: 0 }];
+    });
+
+    assert.deepEqual(trees.map(({ time: { subject, side, clock } }) => [subject, side, clock]),
+        [["other <0.5.0>", "A", 0], ["p <0.1.0>", "B", 50]]);
 });

@@ -7,7 +7,7 @@ import { eventOf, weigh } from "#analysis/weights";
 import { group } from "#analysis/grouping";
 import { idleTime, leftOutIdle } from "#analysis/idle";
 import { select } from "#analysis/selection";
-import { buildTimeTree } from "#analysis/time_order";
+import { buildTimeTrees } from "#analysis/time_order";
 import { buildSandwich, buildTree, nodeHalves, totalHalves } from "#analysis/tree";
 import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
@@ -95,7 +95,7 @@ export class Model {
     }
 
     /**
-     * One tree, or a sandwich's two: callers and callees. In order of time only `range` is shown.
+     * One tree; two of a sandwich, callers and callees, and of a comparison in order of time, A and B.
      *
      * @param {Choice} choice
      * @returns {Tree[]}
@@ -110,7 +110,7 @@ export class Model {
             const weights = this.weights(choice), roots = this.roots(choice);
 
             if (form === "time")
-                return [buildTimeTree(recording, choice, weights, roots, this.sides(choice)[0])];
+                return buildTimeTrees(recording, choice, weights, roots, this.sides(choice));
             if (form !== "sandwich")
                 return [buildTree(recording, choice, weights, roots, this.sides(choice))];
             const both = buildSandwich(recording, choice, weights, roots, this.sides(choice));

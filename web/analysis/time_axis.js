@@ -3,6 +3,7 @@
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Range} Range */
+/** @typedef {import("../types").Header} Header */
 
 /**
  * The samples of a part of the recording, as [first, last + 1].
@@ -35,6 +36,23 @@ export function firstSince(times, from) {
             high = middle;
     }
     return low;
+}
+
+/** From the start of the first part to the end of the last. @param {Recording} recording @returns {Range} */
+export function wholeSpan({ header: { parts } }) {
+    return { from: parts[0].from, to: parts[parts.length - 1].to };
+}
+
+/**
+ * The time since the start of the recording, or of its part of the axis in a comparison of two.
+ *
+ * @param {Pick<Header, "parts" | "compares">} header
+ * @param {number} ms on the axis
+ */
+export function ownTime({ parts, compares }, ms) {
+    const starts = compares ? parts.map(({ from }) => from).filter((from) => from <= ms) : [];
+
+    return ms - Math.max(0, ...starts);
 }
 
 /**

@@ -11,6 +11,7 @@ import { processName } from "#analysis/process_names";
 import { schedulerText } from "#analysis/root_texts";
 import { shownStacks } from "#analysis/shown_stacks";
 import { spansOfSamples } from "#analysis/sample_spans";
+import { ownTime, wholeSpan } from "#analysis/time_axis";
 import { eventOf } from "#analysis/weights";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -18,6 +19,7 @@ import { eventOf } from "#analysis/weights";
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("../types").Range} Range */
+/** @typedef {import("../types").Sides} Sides */
 /** @typedef {import("../types").TimeTree} TimeTree */
 
 /** The node limit of a tree: a longer time than these show is cut. */
@@ -26,26 +28,53 @@ const NODES_MAX = 400000;
 /** @typedef {{ process: number, thread: number, name: string }} Subject one of both is 0 */
 
 /**
- * The tree of the selected process or scheduler, else of the process with most weight.
+ * @typedef {object} Line what one tree shows
+ * @property {Subject} subject
+ * @property {Range} range
+ * @property {Uint32Array} samples
+ * @property {TimeTree["time"]["side"]} side
+ */
+
+/**
+ * The tree of the selected process or scheduler, else of the process with most weight. A comparison has
+ * two trees, of A and of B: of the same process, but two recordings have one process each.
  *
  * @param {Recording} recording
  * @param {Choice} choice
  * @param {Weights} weights
  * @param {Roots} roots
- * @param {Uint32Array} samples of all events, in order of time
+ * @param {Sides} sides samples of all events, in order of time
+ * @returns {TimeTree[]}
+ */
+export function buildTimeTrees(recording, choice, weights, roots, [ours, others]) {
+    const subject = subjectOf(recording, choice, weights, ours);
+    const range = choice.range ?? wholeSpan(recording);
+    /** @type {Line[]} */
+    const lines = [{ subject, range, samples: ours, side: choice.against ? "B" : "" }];
+
+    if (others && choice.against)
+        lines.unshift({ subject: recording.header.compares
+            ? subjectOf(recording, choice, weights, others) : subject,
+        range: choice.against, samples: others, side: "A" });
+    return lines.map((line) => buildTimeTree(recording, choice, weights, roots, line));
+}
+
+/**
+ * @param {Recording} recording
+ * @param {Choice} choice
+ * @param {Weights} weights
+ * @param {Roots} roots
+ * @param {Line} line
  * @returns {TimeTree}
  */
-export function buildTimeTree(recording, choice, weights, roots, samples) {
-    const subject = subjectOf(recording, choice, weights, samples);
-    const { parts } = recording.header;
-    const range = choice.range ?? { from: parts[0].from, to: parts[parts.length - 1].to };
+function buildTimeTree(recording, choice, weights, roots, { subject, range, samples, side }) {
     const runs = new Runs(recording, choice, roots, range);
 
     for (const span of spansOfSamples(recording, eventOf(recording, choice), subject, samples,
         range.from))
         if (!runs.add(span.sample, span.from, span.to))
             break;
-    return runs.finish(subject.name, weights);
+    return runs.finish(subject.name, side, weights);
 }
 
 /**
@@ -150,10 +179,11 @@ class Runs {
      * Sort the nodes by depth. Callees of a node are neighbours, because they are in order of time.
      *
      * @param {string} subject
+     * @param {TimeTree["time"]["side"]} side
      * @param {Weights} weights
      * @returns {TimeTree}
      */
-    finish(subject, weights) {
+    finish(subject, side, weights) {
         const { nodes, recording, range } = this, count = nodes.length;
         const depths = Uint32Array.from(nodes, ({ depth }) => depth);
         const order = sortedBy(depths, depths.reduce((a, b) => Math.max(a, b)) + 1);
@@ -186,7 +216,7 @@ class Runs {
         return { ...tree, self: [self, null], total: [total, null], samples: [samples, null],
             ownSamples: [samples, null], names: textsOf(recording).list, scale: 1,
             weights: { ...weights, unit: "ns", name: "time" }, groups: new Uint32Array(0),
-            ends: () => new Int32Array(0), time: { start, from: range.from, subject,
-                isCut: this.isCut } };
+            ends: () => new Int32Array(0), time: { start, from: range.from, subject, side,
+                clock: range.from - ownTime(recording.header, range.from), isCut: this.isCut } };
     }
 }

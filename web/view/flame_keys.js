@@ -50,6 +50,8 @@ function vertical(place, parts, outwards) {
 
     if (parts.length === 1)
         return { part: 0, node: parent };
+    if (tree.time)
+        return place.node ? { part: place.part, node: parent } : { part: 1 - place.part, node: 0 };
     if (tree.depth[place.node] === base)
         return { part: 0, node: widestChild(parts[0].layout, sameNode(place, parts, 0)) };
     return tree.depth[parent] > base ? { part: place.part, node: parent }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The flame graph. It has one part, a tree; or the two parts of a sandwich, a function's callers
- * above and its callees below. Both parts share the row of the function.
+ * above and its callees below, which share the row of the function; or, in order of time, A above and B
+ * below, whose roots are neighbours.
  *
  *   scroller ─ spacer (as high as all rows) ─ canvas (as large as the scroller, always visible)
  *
@@ -25,7 +26,7 @@ import { nodeOfPath, pathOf } from "#view/flame_path";
 /**
  * @typedef {object} Listener
  * @property {(zoom: View["zoom"]) => void} onzoom
- * @property {(tree: Tree, node: number) => void} onspan a node of a tree in order of time is chosen
+ * @property {(place: Place) => void} onspan a node of a tree in order of time is chosen
  * @property {(place: Place, x: number, y: number) => void} onmenu
  * @property {(place: Place | null, x: number, y: number) => void} onhover
  * @property {(place: Place) => void} onfocus
@@ -163,9 +164,9 @@ export class FlameGraph {
         const { parts, height } = this;
 
         if (parts.length === 2) {
-            const { base, layout } = parts[0];
+            const { base, layout: { rows } } = parts[0];
 
-            return PAD + (layout.rows - 1 - base + (part ? row - base : base - row)) * ROW;
+            return PAD + (part ? rows - this.sharedRows + row - 2 * base : rows - 1 - row) * ROW;
         }
         return parts[0]?.upwards ? height - PAD - (row + 1) * ROW : PAD + row * ROW;
     }
@@ -254,9 +255,14 @@ export class FlameGraph {
             : Math.max(0, Math.min(place, this.canvas.clientHeight - ROW));
     }
 
+    /** How many rows are of both parts: in a sandwich, the function. */
+    get sharedRows() {
+        return this.parts.length === 2 && !this.parts[0].picture.tree.time ? 1 : 0;
+    }
+
     /** The first row that a part draws: part 1 draws the shared row. @param {number} index */
     firstRow(index) {
-        return this.parts[index].base + (this.parts.length === 2 && index === 0 ? 1 : 0);
+        return this.parts[index].base + (index === 0 ? this.sharedRows : 0);
     }
 
     /** The visible boxes of a part. @param {number} index */
@@ -332,7 +338,7 @@ export class FlameGraph {
         const { tree } = this.parts[place.part].picture;
 
         if (tree.time) {
-            this.listener.onspan(tree, place.node);
+            this.listener.onspan(place);
             return;
         }
         const path = pathOf(tree, place.node);

@@ -88,7 +88,8 @@ export class GraphControls {
     show(view, matched, hasPanel) {
         this.forms.forEach((made, i) =>
             made.setAttribute("aria-checked", String(FORMS[i][0] === view.form)));
-        this.icicle.element.hidden = view.form === "sandwich";
+        this.icicle.element.hidden = view.form === "sandwich"
+            || (view.form === "time" && view.against !== null);
         this.icicle.set(view.icicle);
         this.waiting.element.hidden = !canFoldWaiting(this.recording, view);
         this.waiting.set(view.foldWaiting);

@@ -16,6 +16,7 @@ import { cellMsOf } from "#analysis/heatmap_cells";
 import { scaleOfView, scalesOf } from "#analysis/heatmap_scales";
 import { KINDS } from "#analysis/kinds";
 import { WAITING } from "#analysis/root_texts";
+import { wholeSpan } from "#analysis/time_axis";
 import { canFoldWaiting } from "#analysis/waiting";
 import { Controls } from "#view/controls";
 import { EventStrip } from "#view/event_strip";
@@ -28,7 +29,7 @@ import { Overview } from "#view/overview";
 import { ScaleButtons } from "#view/scale_buttons";
 import { selectionText } from "#view/selection_text";
 import { Tables } from "#view/tables";
-import { timeOfNode } from "#view/time_ticks";
+import { timeName, timeOfNode } from "#view/time_ticks";
 import { Lanes } from "#view/lanes";
 import { hasTime, showHeader, showNotice, showWarnings } from "#view/header";
 import { showChips, showCompare } from "#view/chips";
@@ -122,8 +123,7 @@ export class Page {
     makeGraph() {
         return new FlameGraph(byId("flamegraph"), {
             onzoom: (zoom) => this.zoomOrUnfold(zoom),
-            onspan: (tree, node) => this.set({ range: node ? timeOfNode(tree, node)
-                : this.wholeTime.range }),
+            onspan: (place) => this.selectSpan(place),
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
                 this.recording, this.pictureOf(place), place.node, KINDS,
@@ -208,7 +208,7 @@ export class Page {
         this.showGraph(view, trees);
         const shown = trees[trees.length - 1];
 
-        byId("status").textContent = statusText(this.recording.header, view, shown,
+        byId("status").textContent = statusText(this.recording.header, view, trees,
             this.model.counted(view), (side) => this.model.halves(view, shown, 0, side));
         scrollByKeys(byId("status"));
         this.showNothing(view, trees);
@@ -226,15 +226,16 @@ export class Page {
     showGraph(view, trees) {
         const matches = this.model.matches(view);
         const tab = this.tables.panel.show(view);
-        const upwards = trees.length === 1 && !view.icicle;
         const signed = (Boolean(view.against) || view.change) && view.form !== "time";
 
-        this.graphControls.show(view, matchedText(matches), tab !== null);
-        this.graph.show(trees.map((tree, i) => ({ upwards: trees.length === 2 ? i === 0 : upwards,
-            base: trees.length === 2 ? rowOf(tree, view.focus) : 0,
-            picture: new Picture(tree, matches?.[i] ?? null, tree.time?.subject || ALL,
+        this.graphControls.show(view, matchedText(matches, trees), tab !== null);
+        this.graph.show(trees.map((tree, i) => ({
+            upwards: trees.length === 2 ? i === 0 : !view.icicle,
+            base: view.form === "sandwich" ? rowOf(tree, view.focus) : 0,
+            picture: new Picture(tree, matches?.[i] ?? null, tree.time ? timeName(tree) : ALL,
                 signed) })), view.zoom);
-        const zoomed = this.graph.parts[view.zoom?.part ?? 0] ?? this.graph.parts[0];
+        const { parts } = this.graph;
+        const zoomed = parts[view.zoom?.part ?? parts.length - 1] ?? parts[0];
 
         showPath(byId("path"), zoomed.picture, view.zoom,
             (node) => this.model.halves(view, zoomed.picture.tree, node),
@@ -301,6 +302,16 @@ export class Page {
         if (event !== this.view.event)
             this.set({ event, weight, change, groupBy, form, foldRecursion, foldWaiting, erlangOnly,
                 focus: "" });
+    }
+
+    /** Select the time of a frame; of node 0, all of the time. @param {Place} place */
+    selectSpan(place) {
+        const { tree } = this.pictureOf(place);
+        const which = tree.time?.side === "A" ? "against" : "range";
+        const whole = which === "range" ? this.wholeTime.range
+            : this.wholeTime.against ?? wholeSpan(this.recording);
+
+        this.set({ [which]: place.node ? timeOfNode(tree, place.node) : whole });
     }
 
     /** Show the CPU time of a process, of the selected time. @param {number} process */

@@ -44,14 +44,25 @@ function countedText(counted, tree) {
 }
 
 /**
+ * @param {Tree} tree in order of time
+ * @param {string} when
+ */
+function timeText({ time, total: [[whole]], self: [[unseen]], samples: [[samples]] }, when) {
+    return `${time?.side ? `${time.side}: ` : ""}${time?.subject || "Nothing"} in order of time${when}: `
+        + `${amountText(whole - unseen, "ns")} of ${amountText(whole, "ns")} seen in `
+        + amountText(samples, "samples")
+        + (time?.isCut ? "; the rest is not shown: select a shorter time" : "");
+}
+
+/**
  * @param {Header} header
  * @param {View} view
- * @param {Tree} tree
+ * @param {Tree[]} trees the last one has all that is selected, in order of time only B
  * @param {Counted | null} counted
- * @param {(side: 0 | 1) => Halves | null} halvesOf all that the tree has
+ * @param {(side: 0 | 1) => Halves | null} halvesOf all that the last tree has
  */
-export function statusText(header, { range, against }, tree, counted, halvesOf) {
-    const { weights, total, scale } = tree;
+export function statusText(header, { range, against }, trees, counted, halvesOf) {
+    const tree = trees[trees.length - 1], { weights, total, scale } = tree;
     const unknown = weights.unknown
         ? `; not known at ${amountText(weights.unknown, "samples")}` : "";
     const what = unitOf(tree) === "samples" ? "" : `${weightText(weights.name, weights.unit)}: `;
@@ -59,10 +70,8 @@ export function statusText(header, { range, against }, tree, counted, halvesOf) 
         (chosen ? ` from ${rangeText(header, chosen)}` : "");
 
     if (tree.time)
-        return `${tree.time.subject || "Nothing"} in order of time${when(range)}: `
-            + `${amountText(total[0][0] - tree.self[0][0], "ns")} of `
-            + `${amountText(total[0][0], "ns")} seen in ${amountText(tree.samples[0][0], "samples")}`
-            + (tree.time.isCut ? "; the rest is not shown: select a shorter time" : "");
+        return trees.map((one) => timeText(one, when(one.time?.side === "A" ? against : range)))
+            .join("; ");
     if (!total[1])
         return `Selected ${what}${amountOf(tree, 0, halvesOf(0))}${when(range)}${unknown}`
             + countedText(counted, tree);
@@ -79,13 +88,14 @@ export function statusText(header, { range, against }, tree, counted, halvesOf) 
  * "matched 12.3 % in 5 frames", or "" without a search.
  *
  * @param {Match[] | null} matches by tree
+ * @param {Tree[]} trees
  */
-export function matchedText(matches) {
+export function matchedText(matches, trees) {
     if (!matches)
         return "";
-    const names = matches.length === 2 ? ["callers ", "callees "] : [""];
+    const names = trees[0].time ? ["A ", "B "] : ["callers ", "callees "];
 
-    return "matched " + matches.map(({ amounts, count }, i) => names[i]
+    return "matched " + matches.map(({ amounts, count }, i) => (trees.length > 1 ? names[i] : "")
         + amounts.map(({ matched, whole }) => percentText(matched, whole)).join(" and ")
         + ` in ${numberText(count)} frame${count === 1 ? "" : "s"}`).join(", ");
 }

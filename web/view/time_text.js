@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Times of a recording as text. Of two recordings that are compared, each has its own clock. */
+import { ownTime } from "#analysis/time_axis";
 import { clockText } from "#view/number_text";
 
 /** @typedef {import("../types.js").Header} Header */
 /** @typedef {import("../types.js").Range} Range */
-
-/**
- * The time since the start of the recording, or of its part of the axis in a comparison of two.
- *
- * @param {Pick<Header, "parts" | "compares">} header
- * @param {number} ms on the axis
- */
-export function ownTime({ parts, compares }, ms) {
-    const starts = compares ? parts.map(({ from }) => from).filter((from) => from <= ms) : [];
-
-    return ms - Math.max(0, ...starts);
-}
 
 /**
  * "3.20 s".

@@ -9,6 +9,11 @@ import { styleColour } from "#view/theme";
 
 const APART = 110; /* least distance of labels, px */
 const STEPS = [1, 2, 5]; /* times a power of ten, ms */
+const LINE = 3; /* px */
+
+/** "A worker <0.85.0>": what a tree in order of time shows. @param {Tree} tree */
+export const timeName = ({ time }) =>
+    [time?.side, time?.subject || "nothing"].filter(Boolean).join(" ");
 
 /**
  * The time of a node, in whole ms on the axis.
@@ -25,7 +30,7 @@ export function timeOfNode({ time, total }, node) {
 }
 
 /**
- * Draw times into the row of node 0, right of its name.
+ * Draw times into the row of node 0, right of its name; in a comparison with a line in its colour.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{ from: number, to: number, picture: { tree: Tree } }} part `from` and `to` in ns
@@ -33,11 +38,16 @@ export function timeOfNode({ time, total }, node) {
  * @param {number} width px
  */
 export function drawTimeTicks(context, { from, to, picture: { tree: { time } } }, top, width) {
-    const scale = width / (to - from) * 1e6, base = time?.from ?? 0; /* px a ms */
+    const scale = width / (to - from) * 1e6; /* px a ms */
+    const base = (time?.from ?? 0) - (time?.clock ?? 0);
     const power = 10 ** Math.floor(Math.log10(APART / scale));
     const step = (STEPS.find((size) => size * power * scale >= APART) ?? 10) * power;
     const decimals = Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(step))));
 
+    if (time?.side) {
+        context.fillStyle = styleColour(time.side === "A" ? "a" : "b");
+        context.fillRect(0, time.side === "A" ? top + ROW - LINE - 1 : top, width, LINE);
+    }
     context.font = FONT;
     context.textBaseline = "middle";
     context.fillStyle = styleColour("box-text");
