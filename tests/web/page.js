@@ -34,6 +34,10 @@ const steps = {
         await page.goto(url);
         await page.locator("#opening").waitFor({ state: "hidden" });
     },
+    async reload() {
+        await page.reload();
+        await page.locator("#opening").waitFor({ state: "hidden" });
+    },
     /** All errors, warnings and requests for other URLs so far. */
     complaints: async () => complaints,
     press: (key) => page.keyboard.press(key),
@@ -110,6 +114,23 @@ const steps = {
         return violations.flatMap(({ impact, id, nodes }) =>
             nodes.map(({ target }) => `${impact} ${id} ${target}`));
     },
+    /** Writes what is in sight into a file. */
+    shot: (path) => page.screenshot({ path }),
+    /** How far the page is wider than the window, px. */
+    excess: () => page.evaluate(() => document.body.scrollWidth - innerWidth),
+    /** The placeholders of visible fields that are wider than their field, with its button that clears it. */
+    cutPlaceholders: () => page.locator("input[placeholder]:visible").evaluateAll((fields) => {
+        const context = document.createElement("canvas").getContext("2d");
+
+        return fields.filter((field) => {
+            const style = getComputedStyle(field);
+
+            context.font = `${style.fontSize} ${style.fontFamily}`;
+            return context.measureText(field.placeholder).width > field.clientWidth
+                - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+                - parseFloat(style.fontSize);
+        }).map(({ placeholder }) => placeholder);
+    }),
     /** The texts of elements that do not fit into them. */
     clipped: (selector) => page.locator(selector).evaluateAll((all) => all
         .filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.innerText)),

@@ -41,7 +41,7 @@ function setOptions(select, options, chosen) {
  * @param {(pattern: string) => void} onchange
  */
 export function patternField(label, hint, onchange) {
-    const input = element("input", { type: "search", spellcheck: false, size: 14, title: hint,
+    const input = element("input", { type: "search", spellcheck: false, size: 16, title: hint,
         placeholder: label, "aria-label": label });
     let pending = 0;
 

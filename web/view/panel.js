@@ -28,7 +28,7 @@ export class Panel {
         this.tabs = this.names.map((tab) => button(TITLES[tab], () => set(tab),
             { role: "tab", "aria-controls": "panel-table" }));
         this.find = element("input", { type: "search",
-            placeholder: "find in the table", "aria-label": "find in the table",
+            placeholder: "find in table", "aria-label": "find in the table",
             oninput: (/** @type {Event} */ event) =>
                 this.filter(/** @type {HTMLInputElement} */ (event.target).value) });
         this.place = element("div", { id: "panel-table", role: "tabpanel",
