@@ -217,7 +217,8 @@ export interface Roots {
 
 /*
  * Merged stacks. Node 0 is the whole. The children of node n are first[n] .. first[n] + children[n]
- * - 1, sorted by text. Parents come before their children. Side 0 is `range`, side 1 `against`.
+ * - 1: root frames, then functions, each sorted by text. Parents come before their children. Side 0 is
+ * `range`, side 1 `against`.
  */
 export interface Tree {
     count: number;

@@ -105,9 +105,10 @@ test("a hit with two samples counts once where its parts meet", () => {
 const assertOrder = (tree) => {
     for (let at = 0; at < tree.count; at++) {
         const own = Array.from({ length: tree.children[at] }, (_, i) => tree.first[at] + i);
-        const names = own.map((child) => tree.names[tree.name[child]]);
+        const names = own.map((child) =>
+            `${tree.frame[child] ? "function" : "before it"} ${tree.names[tree.name[child]]}`);
 
-        assert.deepEqual(names, [...names].sort());
+        assert.deepEqual(names, [...new Set(names)].sort());
         assert.ok(own.every((child) => child > at && tree.parent[child] === at &&
             tree.depth[child] === tree.depth[at] + 1));
     }
@@ -115,6 +116,17 @@ const assertOrder = (tree) => {
 
 test("children lie side by side, in order, after their parents", () => {
     assertOrder(treeOf(makeRecording(SAMPLES), { groupBy: ["status", "name"] }));
+});
+
+test("a tree has its own sums, whatever was computed of the recording before", () => {
+    const choices = [{}, { range: { from: 0, to: 250 } }, { range: { from: 150, to: 1450 } },
+        { range: { from: 0, to: 250 }, against: { from: 150, to: 1450 } }, { weight: "samples" },
+        { form: "callers" }, { groupBy: ["status"] }, { hidden: ["^b"] }];
+    const recording = makeRecording(SAMPLES);
+
+    for (const choice of [...choices, ...choices.toReversed()])
+        assert.deepEqual(treeOf(recording, choice).total,
+            treeOf(makeRecording(SAMPLES), choice).total);
 });
 
 test("many siblings are in order in each form, and in a tree of a part of the samples", () => {
@@ -131,6 +143,43 @@ test("many siblings are in order in each form, and in a tree of a part of the sa
             assert.equal(tree.count, 1 + 4 * tree.total[0][0]);
         }
     }
+});
+
+test("stacks that begin or end as others merge in each form, root frames first", () => {
+    let seed = 1;
+    const below = (limit) => (seed = seed * 48271 % 2147483647) % limit;
+    const samples = Array.from({ length: 400 }, (_, i) => ({ time: i, process: "pq"[below(2)],
+        status: ["running", "waiting"][below(2)], memory: below(3),
+        stack: Array.from({ length: below(6) }, () => "abc"[below(3)]).join(";") }));
+    const recording = makeRecording(samples), groupBy = ["name", "status"];
+    const sums = {};
+
+    for (const { process, status, stack } of samples) {
+        const path = [process, `[${status}]`, ...stack.split(";")].filter(Boolean).reverse().join(";");
+
+        sums[path] = (sums[path] ?? 0) + 1;
+    }
+    const tree = treeOf(recording, { form: "callers", groupBy });
+
+    assertOrder(tree);
+    assert.deepEqual(lines(tree).filter((line) => /^[abc]/.test(line)).sort(), Object.entries(sums)
+        .filter(([path]) => /^[abc]/.test(path)).map(([path, sum]) => `${path} ${sum}`).sort());
+    for (const form of ["stacks", "callers"])
+        assertOrder(treeOf(recording, { form, groupBy, weight: "memory", change: true }));
+    for (const part of Object.values(buildSandwich(...given(recording, { form: "sandwich", focus: "b",
+        groupBy, weight: "memory", change: true }))))
+        assertOrder(part);
+});
+
+test("a process of a supervisor stands beside the functions of the supervisor", () => {
+    const recording = makeRecording(["p", "q"].flatMap((process) =>
+        ["a", "b"].map((stack) => ({ process, stack }))));
+
+    recording.ancestors = { up: Uint32Array.of(0, 0, 1), name: Uint32Array.of(0, 1, 2) };
+    recording.processes.ancestors = Uint32Array.of(0, 1, 2);
+    for (const form of ["stacks", "callers"])
+        assertOrder(treeOf(recording, { form, groupBy: ["ancestors"] }));
+    assert.equal(treeOf(recording, { groupBy: ["ancestors"] }).count, 7);
 });
 
 test("the tree from the leaf has the callers", () => {

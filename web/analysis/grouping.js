@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The root frames of samples: they show which process or thread ran (src/view/view.c,
- * src/view/root_frame.c). */
+/*
+ * The root frames of samples: they show which process or thread ran (src/view/view.c,
+ * src/view/root_frame.c). They are computed once for all samples that are alike in what they depend on
+ * (sample_classes.js).
+ */
+import { bottomsOf } from "#analysis/bottoms";
 import { textsOf } from "#analysis/functions";
 import { nameOf, remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
-import { GROWTH, PORT, PROCESS, RELEASE, activityText, decadeText, digitsOf, isNamedByStack, nameText,
+import { GROWTH, PORT, PROCESS, RELEASE, activityText, decadeText, digitsOf, nameText, namedByStack,
     pidText, schedulerText, showsThread, targetText } from "#analysis/root_texts";
+import { finer, whoClasses } from "#analysis/sample_classes";
 import { foldTest, foldedWaiting } from "#analysis/waiting";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
 /** @typedef {import("../types").Weights} Weights */
 /** @typedef {import("../types").Roots} Roots */
+/** @typedef {import("#analysis/waiting").Folded} Folded */
 
 export const GROUP_KEYS = ["name", "pid", "status", "scheduler", "initial_call", "label",
     "application", "ancestors", "node", "memory", "msgq"];
@@ -29,7 +35,7 @@ export function group(recording, choice, weights) {
 
     return remember(recording, "roots",
         `${keys} ${changes && nameOf(changes)} ${JSON.stringify(folded)}`,
-        () => new Grouping(recording, keys, changes, foldTest(recording, folded)).group());
+        () => new Grouping(recording, keys, changes, folded).group());
 }
 
 /**
@@ -38,7 +44,8 @@ export function group(recording, choice, weights) {
  */
 const isMetric = ({ header }, weights) => header.metrics.some(({ name }) => name === weights.name);
 
-/** Appends the root frame of one key to a chain, at its inner end. It runs for each sample.
+/** Appends the root frame of one key to a chain, at its inner end. It depends on whoClasses() and on
+ * Grouping.columns only.
  * @typedef {(chain: number, sample: number) => number} Extend */
 
 class Grouping {
@@ -46,13 +53,17 @@ class Grouping {
      * @param {Recording} recording
      * @param {string[]} keys
      * @param {Weights | null} changes
-     * @param {(sample: number) => boolean} isFolded
+     * @param {Folded | null} folded
      */
-    constructor(recording, keys, changes, isFolded) {
+    constructor(recording, keys, changes, folded) {
+        const { event, status } = recording.samples;
+
         this.recording = recording;
         this.keys = keys;
         this.changes = changes;
-        this.isFolded = isFolded;
+        this.isFolded = foldTest(recording, folded);
+        /** What root frames depend on, besides who ran. @type {Set<Uint32Array | Uint8Array>} */
+        this.columns = new Set(folded ? [event, status] : []);
         this.texts = textsOf(recording);
         /* A chain is a list of root frames: the pair of the outer chain and a text. 0 is empty. */
         this.chains = new PairTable();
@@ -61,15 +72,15 @@ class Grouping {
 
     /** @returns {Roots} */
     group() {
-        const { samples } = this.recording, of = new Uint32Array(samples.count);
+        const { recording: { samples }, keys } = this;
         const outer = this.outermost(), activity = this.activity();
-        const extend = (this.keys.length ? this.keys : ["none"]).map((key) => this.extender(key));
-        const isOfProcesses = this.keys.length
-            ? this.keys.map((key) => key !== "scheduler" && key !== "node") : [true];
+        const extend = (keys.length ? keys : ["none"]).map((key) => this.extender(key));
+        const isOfProcesses = keys.length
+            ? keys.map((key) => key !== "scheduler" && key !== "node") : [true];
+        const classes = [...this.columns].reduce(finer, whoClasses(this.recording));
         /** @type {Set<number>} */
         const bases = new Set();
-
-        for (let i = 0; i < of.length; i++) {
+        const chains = Uint32Array.from(classes.first, (i) => {
             const isFolded = this.isFolded(i);
             const ran = !isFolded && (samples.process[i] !== 0 || samples.activity[i] === PROCESS);
             let chain = outer(i), told = ran || isFolded;
@@ -83,10 +94,11 @@ class Grouping {
                     chain = activity(chain, i);
                 told ||= isOfProcesses[key];
             }
-            of[i] = chain;
-        }
-        return { of, parent: this.chains.a, text: this.chains.b, texts: this.texts.list,
-            outer: this.innermostOf(bases) };
+            return chain;
+        });
+
+        return { of: classes.of.map((id) => chains[id]), parent: this.chains.a, text: this.chains.b,
+            texts: this.texts.list, outer: this.innermostOf(bases) };
     }
 
     /**
@@ -110,6 +122,8 @@ class Grouping {
         const target = isTold ? this.target() : null;
         const growth = this.texts.add(GROWTH), release = this.texts.add(RELEASE);
 
+        if (changes)
+            this.seen(Uint8Array.from(changes.of, (change) => Math.sign(change) + 1));
         return (/** @type {number} */ sample) => {
             const change = changes?.of[sample] ?? 0;
             let chain = target && !named[sample] ? target(0, sample) : 0;
@@ -118,6 +132,17 @@ class Grouping {
                 chain = this.chains.add(chain, change > 0 ? growth : release);
             return chain;
         };
+    }
+
+    /**
+     * Note that root frames depend on a column, and return it.
+     *
+     * @template {Uint32Array | Uint8Array} T
+     * @param {T} column
+     */
+    seen(column) {
+        this.columns.add(column);
+        return column;
     }
 
     /**
@@ -145,10 +170,10 @@ class Grouping {
         case "ancestors":
             return this.ancestors();
         case "status":
-            return this.by(samples.status, 256, (status) =>
+            return this.by(this.seen(samples.status), 256, (status) =>
                 `[${header.statuses[status] ?? "unknown"}]`);
         case "scheduler":
-            return this.by(samples.thread, threads.name.length, (thread) =>
+            return this.by(this.seen(samples.thread), threads.name.length, (thread) =>
                 schedulerText(recording, thread));
         case "node":
             return this.node();
@@ -200,12 +225,11 @@ class Grouping {
 
     /** @returns {Extend} */
     name() {
-        const { recording } = this, { samples, processes } = recording;
+        const { recording } = this, { samples } = recording;
         const bottoms = bottomsOf(recording), stacked = new PairTable();
         /** @type {number[]} */
         const texts = [];
-        const isByStack = Uint8Array.from(processes.same, (_, process) =>
-            (process && isNamedByStack(recording, process) ? 1 : 0));
+        const isByStack = namedByStack(recording);
         const others = this.ofProcess((process) => nameText(recording, process, 0));
 
         return (chain, sample) => {
@@ -258,6 +282,7 @@ class Grouping {
         const texts = Uint32Array.from(targets, (_, id) =>
             (id ? this.texts.add(targetText(recording, id)) : 0));
 
+        this.seen(samples.thread);
         return (chain, sample) => {
             const process = samples.process[sample];
             const text = texts[process ? processes.target[process]
@@ -291,10 +316,13 @@ class Grouping {
     decades(name) {
         const { header, samples } = this.recording;
         const metric = header.metrics.findIndex((other) => other.name === name);
-        const digits = Uint8Array.from(name === "memory" ? this.lastMemory(metric)
-            : samples.metric(metric), digitsOf);
+        const values = name === "memory" ? this.lastMemory(metric) : samples.metric(metric);
+        const digits = new Uint8Array(values.length);
 
-        return this.by(digits, 256, (id) => decadeText(name, id, name === "memory"));
+        for (let i = 0; i < digits.length; i++)
+            digits[i] = digitsOf(values[i]);
+
+        return this.by(this.seen(digits), 256, (id) => decadeText(name, id, name === "memory"));
     }
 
     /**
@@ -317,20 +345,4 @@ class Grouping {
         }
         return memory;
     }
-}
-
-/**
- * By stack, the Erlang frame nearest to the root; 0: none.
- *
- * @param {Recording} recording
- */
-export function bottomsOf(recording) {
-    return remember(recording, "bottoms", "", () => {
-        const { parent, frame } = recording.stacks, { kind } = recording.frames;
-        const bottoms = new Uint32Array(parent.length);
-
-        for (let id = 1; id < bottoms.length; id++)
-            bottoms[id] = bottoms[parent[id]] || (kind[frame[id]] === 1 ? frame[id] : 0);
-        return bottoms;
-    });
 }

@@ -3,18 +3,23 @@
  * Merges the stacks of all samples: from the root, from the leaf, or around one function. The result
  * does not depend on weights or on the selection.
  *
- * The cost is one step for each node of the result, not for each frame of each stack: a path stops
- * at the first node that is known. Only callers cost one step for each frame of each shown stack.
+ * The cost is about one step for each node of the result, not for each frame of each stack: stacks are
+ * added in call order, so those with a common beginning are neighbours.
  */
 import { sortedBy } from "#analysis/counting_sort";
+import { remember } from "#analysis/memo";
 import { PairTable } from "#analysis/pair_table";
+import { pathRanks } from "#analysis/path_ranks";
+import { depthsOf, inCallOrder } from "#analysis/tree_layout";
 
 /** @typedef {import("../types").Roots} Roots */
 /** @typedef {import("#analysis/shown_stacks").ShownStacks} ShownStacks */
 /** @typedef {import("#analysis/shown_stacks").Alike} Alike */
+/** @typedef {import("#analysis/node_labels").Labels} Labels */
 
 /**
- * Nodes in any order; node 0 is the whole.
+ * Nodes in call order: after a node come all below it, and siblings are sorted by rank (Labels). Node 0
+ * is the whole.
  *
  * @typedef {object} Merged
  * @property {number} count
@@ -107,15 +112,19 @@ export class Merger {
      * @param {Alike} alike
      * @param {Roots} roots
      * @param {ShownStacks} shown
-     * @param {number} functions the number of functions
+     * @param {Labels} labels
      */
-    constructor(alike, roots, shown, functions) {
+    constructor(alike, roots, shown, labels) {
+        const { functions } = labels;
+
         this.alike = alike;
         this.roots = roots;
         this.shown = shown;
         this.functions = functions;
+        this.labels = labels;
         this.chains = roots.outer.length;
         this.rootLabel = roots.text.map((text) => functions + text);
+        this.rootNodes = { count: this.chains, parent: roots.parent, label: this.rootLabel };
     }
 
     /** @returns {Merged} */
@@ -124,7 +133,8 @@ export class Merger {
         const nodes = new Nodes(new Uint32Array(count + 1024), new Uint32Array(count + 1024), 1);
         const outer = new Copier(nodes, roots.parent, this.rootLabel, this.chains);
         const inner = new Copier(nodes, shown.parent, shown.fn, shown.count);
-        const order = sortedBy(root, this.chains, sortedBy(node, shown.count));
+        const ranks = this.chainRanks(), order = sortedBy(root.map((chain) => ranks[chain]), this.chains,
+            sortedBy(node, shown.count));
         const ends = new Int32Array(count);
 
         for (let i = 0, last = -1; i < count; i++) {
@@ -135,6 +145,17 @@ export class Merger {
             ends[id] = inner.copy(node[id]);
         }
         return { ...nodes, ends };
+    }
+
+    /**
+     * By chain, its rank in call order. A chain comes after those that begin with it: its functions
+     * come after root frames.
+     */
+    chainRanks() {
+        const { place, size } = inCallOrder(this.rootNodes, this.labels);
+        const depths = depthsOf(this.rootNodes.parent, this.chains);
+
+        return place.map((at, chain) => at + size[chain] - 1 - depths[chain]);
     }
 
     /** @returns {Merged} */
@@ -149,9 +170,16 @@ export class Merger {
      * @returns {Merged}
      */
     callersOf(calls) {
-        const begin = this.alike.node.map((node) => calls[node]);
+        const { count, node } = this.alike;
+        const begin = new Uint32Array(count), groups = new Uint32Array(count);
+        let found = 0;
 
-        return this.fromInside(begin, Uint32Array.from(begin.keys()).filter((id) => begin[id]));
+        for (let id = 0; id < count; id++) {
+            begin[id] = calls[node[id]];
+            if (begin[id])
+                groups[found++] = id;
+        }
+        return this.fromInside(begin, groups.subarray(0, found));
     }
 
     /**
@@ -162,40 +190,65 @@ export class Merger {
      * @returns {Merged}
      */
     fromInside(begin, groups) {
-        const { alike: { count, root }, roots, shown } = this, pairs = this.emptyPairs();
+        const { alike: { count, root }, roots, shown } = this;
+        const nodes = new Nodes(new Uint32Array(shown.count * 2), new Uint32Array(shown.count * 2), 1);
+        const bases = new Copier(nodes, roots.parent, this.rootLabel, this.chains);
+        const { tails, of } = this.makeTails();
+        const tail = new Copier(nodes, tails.a, tails.b, tails.count);
         const outer = root.map((chain) => roots.outer[chain]);
-        const order = sortedBy(outer, this.chains, sortedBy(begin, shown.count, groups));
-        const ends = new Int32Array(count).fill(-1);
+        const order = this.orderFromInside(outer, begin, groups);
+        const ends = new Int32Array(count).fill(-1), path = [0];
 
-        for (let i = 0; i < order.length; i++) {
-            const id = order[i], before = order[i - 1];
+        for (let i = 0, chain = -1, before = 0; i < order.length; i++) {
+            const id = order[i], isOther = outer[id] !== chain;
 
-            ends[id] = i && begin[id] === begin[before] && outer[id] === outer[before]
-                ? ends[before] : this.addCallers(pairs, outer[id], begin[id]);
+            if (isOther)
+                path[0] = bases.copy(chain = outer[id]);
+            if (isOther || begin[id] !== before)
+                tail.setBase(this.addCallers(nodes, path, begin[id], isOther ? 0 : before));
+            before = begin[id];
+            ends[id] = tail.copy(of[root[id]]);
         }
-        return this.addTails(new Nodes(pairs.a, pairs.b, pairs.count), order, ends);
-    }
-
-    /** A table of nodes that are the pair of parent and label, with node 0. */
-    emptyPairs() {
-        const pairs = new PairTable(this.shown.count * 2);
-
-        pairs.add(0, this.functions);
-        return pairs;
+        return { ...nodes, ends };
     }
 
     /**
-     * @param {PairTable} pairs
-     * @param {number} outer a node of Roots, which stays at the root
-     * @param {number} begin a node of ShownStacks
+     * Groups by the root frames that stay at the root, then by callers, then by other root frames.
+     *
+     * @param {Uint32Array} outer by group
+     * @param {Uint32Array} begin by group
+     * @param {Uint32Array | null} groups null: all
      */
-    addCallers(pairs, outer, begin) {
-        const { parent, fn } = this.shown;
-        let node = this.addRoots(pairs, outer);
+    orderFromInside(outer, begin, groups) {
+        const { alike: { root }, shown, labels, chains } = this;
+        const ofChain = pathRanks(this.rootNodes, labels), outerRanks = this.chainRanks();
+        const ofNode = remember(shown, "path ranks", "", () =>
+            pathRanks({ ...shown, label: shown.fn }, labels));
 
-        for (let at = begin; at; at = parent[at])
-            node = pairs.add(node, fn[at]);
-        return node;
+        return sortedBy(outer.map((chain) => outerRanks[chain]), chains,
+            sortedBy(begin.map((node) => ofNode[node]), shown.count,
+                sortedBy(root.map((chain) => ofChain[chain]), chains, groups)));
+    }
+
+    /**
+     * Add a path of callers, but for those that it has in common with the path before.
+     *
+     * @param {Nodes} nodes
+     * @param {number[]} path the nodes of the path before, from the base on; overwritten
+     * @param {number} begin a node of ShownStacks
+     * @param {number} before the one of the path before; 0: none
+     */
+    addCallers(nodes, path, begin, before) {
+        const { parent, fn } = this.shown;
+        let at = begin, depth = 0;
+
+        for (let other = before; at && other && fn[at] === fn[other]; other = parent[other]) {
+            at = parent[at];
+            depth++;
+        }
+        for (; at; at = parent[at], depth++)
+            path[depth + 1] = nodes.add(path[depth], fn[at]);
+        return path[depth];
     }
 
     /**
@@ -206,28 +259,6 @@ export class Merger {
     addRoots(pairs, root) {
         return root ? pairs.add(this.addRoots(pairs, this.roots.parent[root]), this.rootLabel[root])
             : 0;
-    }
-
-    /**
-     * Add the root frames after the callers, the innermost first.
-     *
-     * @param {Nodes} nodes
-     * @param {Uint32Array} order of groups: those that end at the same node are neighbours
-     * @param {Int32Array} ends without root frames; overwritten
-     * @returns {Merged}
-     */
-    addTails(nodes, order, ends) {
-        const { tails, of } = this.makeTails();
-        const copier = new Copier(nodes, tails.a, tails.b, tails.count);
-
-        for (let i = 0, last = -1; i < order.length; i++) {
-            const id = order[i];
-
-            if (ends[id] !== last)
-                copier.setBase(last = ends[id]);
-            ends[id] = copier.copy(of[this.alike.root[id]]);
-        }
-        return { ...nodes, ends };
     }
 
     /** The root frames that do not stay at the root, merged from the inside; `of` has the last one
@@ -250,10 +281,12 @@ export class Merger {
      * @returns {Merged}
      */
     calleesOf(calls) {
-        const { alike, roots, shown: { count, parent, fn } } = this, pairs = this.emptyPairs();
+        const { alike, roots, shown: { count, parent, fn } } = this;
+        const pairs = new PairTable(count * 2); /* a node is the pair of its parent and its label */
         const outer = alike.root.map((chain) => roots.outer[chain]), order = sortedBy(outer, this.chains);
         const ends = new Int32Array(alike.count).fill(-1), nodes = new Uint32Array(count);
 
+        pairs.add(0, this.functions);
         for (let i = 0; i < order.length; i++) {
             const id = order[i], base = this.addRoots(pairs, outer[id]);
 
@@ -265,7 +298,10 @@ export class Merger {
             if (calls[alike.node[id]])
                 ends[id] = nodes[alike.node[id]];
         }
-        return { count: pairs.count, parent: pairs.a, label: pairs.b, ends };
+        const { place, ...merged } = inCallOrder({ count: pairs.count, parent: pairs.a,
+            label: pairs.b }, this.labels);
+
+        return { ...merged, ends: ends.map((node) => (node < 0 ? -1 : place[node])) };
     }
 }
 

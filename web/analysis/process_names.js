@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The name of a process in the table of processes and in the chips of the selection. */
-import { bottomsOf } from "#analysis/grouping";
+import { bottomsOf } from "#analysis/bottoms";
 import { remember } from "#analysis/memo";
 import { isNamedByStack, nameOrLabel, nameText, targetText } from "#analysis/root_texts";
 

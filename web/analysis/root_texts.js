@@ -51,6 +51,16 @@ export function isNamedByStack({ processes, strings }, process) {
 }
 
 /**
+ * By process, 1 if isNamedByStack().
+ *
+ * @param {Recording} recording
+ */
+export function namedByStack(recording) {
+    return Uint8Array.from(recording.processes.same, (_, process) =>
+        (process && isNamedByStack(recording, process) ? 1 : 0));
+}
+
+/**
  * The name of a process in groups: registered name, else label; 0 if it has neither.
  *
  * @param {Recording["processes"]} processes
@@ -149,7 +159,7 @@ function powerText(power, isBytes) {
 export function digitsOf(value) {
     let digits = 1;
 
-    for (let rest = value; rest >= 1; rest = Math.floor(rest / 10))
+    for (let power = 1; power <= value; power *= 10)
         digits++;
     return Number.isNaN(value) ? 0 : digits;
 }

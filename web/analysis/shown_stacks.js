@@ -10,7 +10,7 @@ import { nameOf, remember } from "#analysis/memo";
 import { labelsOf } from "#analysis/node_labels";
 import { PairTable } from "#analysis/pair_table";
 import { readPattern } from "#analysis/pattern";
-import { callOrder } from "#analysis/tree_layout";
+import { inCallOrder } from "#analysis/tree_layout";
 import { foldTest, foldedWaiting } from "#analysis/waiting";
 
 const ERLANG = 1, MARK = 6; /* Frames.kind */
@@ -43,32 +43,30 @@ export function shownStacks(recording, choice) {
             const { of, nodes } = show(recording, hidden, foldRecursion, erlangOnly,
                 functionsOf(recording));
 
-            return inCallOrder(recording, of, nodes);
+            return { ...asShown(recording, of, nodes), folded: null, waiting: 0 };
         });
 
     return folded ? remember(stacks, "folded", JSON.stringify(folded), () =>
-        withWaiting(stacks, folded, functionsOf(recording).waiting)) : stacks;
+        withWaiting(recording, stacks, folded)) : stacks;
 }
 
 /**
  * The same, with a node for folded samples.
  *
+ * @param {Recording} recording
  * @param {ShownStacks} stacks
  * @param {Folded} folded
- * @param {number} fn of the node
  * @returns {ShownStacks}
  */
-function withWaiting({ of, count, parent, fn: functions }, folded, fn) {
-    const longer = (/** @type {Uint32Array} */ column, /** @type {number} */ last) => {
-        const result = new Uint32Array(count + 1);
+function withWaiting(recording, { of, count, parent, fn }, folded) {
+    const nodes = new PairTable(count + 1);
 
-        result.set(column);
-        result[count] = last;
-        return result;
-    };
+    for (let node = 0; node < count; node++)
+        nodes.add(parent[node], fn[node]);
+    const waiting = nodes.add(0, functionsOf(recording).waiting);
+    const { place, ...shown } = asShown(recording, of, nodes);
 
-    return { of, count: count + 1, parent: longer(parent, 0), fn: longer(functions, fn), folded,
-        waiting: count };
+    return { ...shown, folded, waiting: place[waiting] };
 }
 
 /**
@@ -123,22 +121,16 @@ function show(recording, hidden, fold, erlangOnly, labels) {
 }
 
 /**
- * Neighbours in the graph become neighbours in memory: this makes trees faster.
+ * Nodes in call order: stacks are merged in this order (merging.js).
  *
  * @param {Recording} recording
  * @param {Uint32Array} of
  * @param {PairTable} nodes
- * @returns {ShownStacks}
  */
-function inCallOrder(recording, of, { count, a, b }) {
-    const place = callOrder({ count, parent: a, label: b }, labelsOf(recording));
-    const parent = new Uint32Array(count), fn = new Uint32Array(count);
+function asShown(recording, of, { count, a, b }) {
+    const { parent, label, place } = inCallOrder({ count, parent: a, label: b }, labelsOf(recording));
 
-    for (let node = 0; node < count; node++) {
-        parent[place[node]] = place[a[node]];
-        fn[place[node]] = b[node];
-    }
-    return { of: of.map((node) => place[node]), count, parent, fn, folded: null, waiting: 0 };
+    return { of: of.map((node) => place[node]), count, parent, fn: label, place };
 }
 
 /**

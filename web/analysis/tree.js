@@ -25,6 +25,7 @@ import { layOut, nodesOf, partOf, placesOf } from "#analysis/tree_layout";
 /** @typedef {import("../types").Sandwich} Sandwich */
 /** @typedef {import("#analysis/merging").Merged} Merged */
 /** @typedef {import("#analysis/sums").Sums} Sums */
+/** @typedef {import("#analysis/shown_stacks").Alike} Alike */
 /** @typedef {import("#analysis/sums").SharedHits} SharedHits */
 /** @typedef {import("#analysis/tree_layout").Shape} Shape */
 /** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
@@ -83,10 +84,9 @@ function layOutOnce(recording, choice, roots, how, merge) {
     const shown = shownStacks(recording, choice), alike = alikeSamples(recording, roots, shown);
 
     return remember(recording, "laid out", JSON.stringify([nameOf(alike), how]), () => {
-        const merger = new Merger(alike, roots, shown, functionsOf(recording).count);
         const labels = labelsOf(recording);
 
-        return merge(merger).map((merged) => layOut(merged, labels));
+        return merge(new Merger(alike, roots, shown, labels)).map((merged) => layOut(merged, labels));
     });
 }
 
@@ -102,13 +102,28 @@ function layOutOnce(recording, choice, roots, how, merge) {
 function weighTrees(recording, choice, weights, roots, sides, laidOut) {
     const alike = alikeSamples(recording, roots, shownStacks(recording, choice));
     const sums = sides.flatMap((samples) => (samples
-        ? [{ ...sumUp(alike.of, alike.count, weights, samples),
-            shared: findShared(alike.of, recording, weights, samples) }] : []));
+        ? [sumOnce(recording, alike, weights, samples)] : []));
     const scale = scaleOf(recording, choice, weights, sides), names = textsOf(recording).list;
 
     return laidOut.map(({ shape, ends }) =>
         ({ ...weighTree(shape, sums.map((side) => sumNodes(side, ends, shape)), ends), names, scale,
             weights, groups: alike.of }));
+}
+
+/**
+ * The sums of the groups: they are the same in each form.
+ *
+ * @param {Recording} recording
+ * @param {Alike} alike
+ * @param {Weights} weights
+ * @param {Uint32Array} samples
+ */
+function sumOnce(recording, alike, weights, samples) {
+    const { of, count } = alike, { buffer, byteOffset, length } = samples;
+    const key = JSON.stringify([...[alike, weights, buffer].map(nameOf), byteOffset, length]);
+
+    return remember(recording, "sums", key, () => ({ ...sumUp(of, count, weights, samples),
+        shared: findShared(of, recording, weights, samples) }));
 }
 
 /**

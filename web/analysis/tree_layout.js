@@ -6,9 +6,6 @@ import { sortedBy, startsOf } from "#analysis/counting_sort";
 /** @typedef {import("#analysis/merging").Merged} Merged */
 /** @typedef {import("#analysis/node_labels").Labels} Labels */
 
-/* Insertion sorts so many siblings faster. */
-const FEW = 24;
-
 /**
  * A tree without weights.
  *
@@ -17,95 +14,64 @@ const FEW = 24;
  */
 
 /**
+ * Sort the nodes by depth. Nodes in call order then have their siblings side by side, in the order of
+ * their callers: it takes one step for each node, and reads and writes columns nearly in order.
+ *
  * @param {Merged} merged
  * @param {Labels} labels
  * @returns {{ shape: Shape, ends: Int32Array }} ends: as those of Merged, in the shape
  */
-export function layOut(merged, labels) {
-    const { order, ...links } = placeNodes(merged, labels), { count } = merged;
-    const name = new Uint32Array(count), kind = new Uint8Array(count);
-    const frame = new Uint32Array(count), place = new Uint32Array(count);
-
-    for (let at = 0; at < count; at++) {
-        const label = merged.label[order[at]];
-
-        place[order[at]] = at;
-        if (at) {
-            name[at] = labels.name[label];
-            kind[at] = labels.kind[label];
-            frame[at] = labels.frame[label];
-        }
-    }
-    return { shape: { count, ...links, name, kind, frame },
-        ends: merged.ends.map((node) => (node < 0 ? -1 : place[node])) };
-}
-
-/**
- * Sort the nodes by depth; siblings lie together, sorted by rank. `order` has the node by its index
- * in the sorted tree; the other columns are the sorted tree's.
- *
- * @param {Merged} merged
- * @param {Labels} labels
- */
-function placeNodes({ count, parent: above, label }, { rank }) {
-    const parents = above.slice(0, count);
-
-    parents[0] = count; /* node 0 is not its own child */
-    const start = startsOf(parents, count + 1), siblings = sortedBy(parents, count + 1);
-    const order = new Uint32Array(count), parent = new Uint32Array(count);
+export function layOut({ count, parent: above, label: labelOf, ends }, labels) {
+    const depths = depthsOf(above, count), next = startsOf(depths, count);
+    const place = new Uint32Array(count), parent = new Uint32Array(count);
     const first = new Uint32Array(count), children = new Uint32Array(count);
-    const depth = new Uint16Array(count);
+    const depth = new Uint16Array(count), name = new Uint32Array(count);
+    const kind = new Uint8Array(count), frame = new Uint32Array(count);
 
-    for (let at = 0, end = 1; at < count; at++) {
-        const from = start[order[at]], to = start[order[at] + 1];
+    for (let node = 1; node < count; node++) {
+        const at = next[depths[node]]++, caller = place[above[node]], label = labelOf[node];
 
-        first[at] = end;
-        children[at] = to - from;
-        if (to - from > 1)
-            sortSiblings(siblings.subarray(from, to), label, rank);
-        for (let i = from; i < to; i++, end++) {
-            order[end] = siblings[i];
-            parent[end] = at;
-            depth[end] = depth[at] + 1;
-        }
+        if (!children[caller]++)
+            first[caller] = at;
+        place[node] = at;
+        parent[at] = caller;
+        depth[at] = depths[node];
+        name[at] = labels.name[label];
+        kind[at] = labels.kind[label];
+        frame[at] = labels.frame[label];
     }
-    return { order, parent, first, children, depth };
+    return { shape: { count, parent, first, children, depth, name, kind, frame },
+        ends: ends.map((node) => (node < 0 ? -1 : place[node])) };
 }
 
 /**
- * @param {Uint32Array} nodes
- * @param {Uint32Array} label by node
- * @param {Uint32Array} rank by label
+ * @param {Uint32Array} parent by node, a lower node
+ * @param {number} count
  */
-function sortSiblings(nodes, label, rank) {
-    if (nodes.length > FEW) {
-        nodes.sort((a, b) => rank[label[a]] - rank[label[b]]);
-        return;
-    }
-    for (let i = 1; i < nodes.length; i++) {
-        const node = nodes[i], own = rank[label[node]];
-        let at = i;
+export function depthsOf(parent, count) {
+    const depths = new Uint32Array(count);
 
-        for (; at > 0 && rank[label[nodes[at - 1]]] > own; at--)
-            nodes[at] = nodes[at - 1];
-        nodes[at] = node;
-    }
+    for (let node = 1; node < count; node++)
+        depths[node] = depths[parent[node]] + 1;
+    return depths;
 }
 
 /**
- * By node, its index when callees follow their caller at once, and siblings are sorted by rank.
+ * Nodes in call order: callees follow their caller at once, and siblings are sorted by rank. By node as it
+ * was, `place` has its index and `size` how many nodes it and its callees are.
  *
  * @param {{ count: number, parent: Uint32Array, label: Uint32Array }} nodes each after its parent
  * @param {Labels} labels
  */
-export function callOrder({ count, parent: above, label }, { rank, ranks }) {
-    const ranked = sortedBy(label.subarray(0, count).map((id) => rank[id]), ranks);
-    const parent = above.subarray(0, count), start = startsOf(parent, count);
-    const siblings = sortedBy(parent, count, ranked);
+export function inCallOrder({ count, parent: above, label: labelOf }, { rank }) {
+    const ranked = sortedBy(labelOf.subarray(0, count).map((id) => rank[id]), rank.length);
+    const callers = above.subarray(0, count), start = startsOf(callers, count);
+    const siblings = sortedBy(callers, count, ranked);
     const size = new Uint32Array(count).fill(1), place = new Uint32Array(count);
+    const parent = new Uint32Array(count), label = new Uint32Array(count);
 
     for (let node = count - 1; node > 0; node--)
-        size[parent[node]] += size[node];
+        size[callers[node]] += size[node];
     for (let node = 0; node < count; node++) {
         for (let i = start[node], at = place[node] + 1; i < start[node + 1]; i++) {
             if (siblings[i]) { /* node 0 is not its own callee */
@@ -113,8 +79,10 @@ export function callOrder({ count, parent: above, label }, { rank, ranks }) {
                 at += size[siblings[i]];
             }
         }
+        parent[place[node]] = place[callers[node]];
+        label[place[node]] = labelOf[node];
     }
-    return place;
+    return { count, parent, label, place, size };
 }
 
 /**

@@ -193,10 +193,14 @@ export class Picture {
  * @param {Tree} tree
  */
 function busyWaiting({ count, parent, name, kind, names }) {
-    const found = new Uint8Array(count), text = names.indexOf(BUSY_WAIT);
+    const text = names.indexOf(BUSY_WAIT);
     let any = false;
 
-    for (let node = 1; text > 0 && node < count; node++) {
+    if (text < 0 || !name.includes(text))
+        return null;
+    const found = new Uint8Array(count);
+
+    for (let node = 1; node < count; node++) {
         found[node] = found[parent[node]] || Number(name[node] === text && kind[node] === ROOT);
         any ||= found[node] > 0;
     }

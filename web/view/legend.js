@@ -15,11 +15,12 @@ import { changeColour, kindColour, styleColour } from "#view/theme";
  * @param {Theme} theme
  */
 export function showLegend(place, pictures, signed, names, theme) {
-    const present = new Set(pictures.flatMap(({ tree }) => [...new Set(tree.kind.subarray(1))]));
+    const isPresent = (/** @type {number} */ kind) =>
+        pictures.some(({ tree }) => tree.kind.includes(kind, 1));
     const entries = signed
         ? names.map((name, i) => ({ name, colour: changeColour(theme, i ? 1 : -1) }))
         : KINDS.map((name, kind) => ({ name, kind, colour: kindColour(theme, kind) }))
-            .filter(({ kind }) => present.has(kind))
+            .filter(({ kind }) => isPresent(kind))
             .concat(pictures.some(({ busy }) => busy)
                 ? [{ name: "busy waiting", kind: -1, colour: styleColour("busy") }] : []);
 
