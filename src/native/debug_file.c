@@ -374,7 +374,8 @@ void debug_file_advice(const struct elf_file *file, char *text, size_t size)
         snprintf(text, size, "%s%s, or run a VM that is not stripped",
                  package ? "install " : "install its debug symbols", package ? package : "");
     else
-        snprintf(text, size, "%s%s%s" BY_BUILD_ID "/%.2s/%s.debug", package ? "install " : "",
-                 package ? package : "", package ? ", which has " : "install its debug symbols as ",
-                 id.text, id.text + 2);
+        snprintf(text, size,
+                 "%s%s%s" BY_BUILD_ID "/%.2s/%s.debug, or record with --symbols PATH|URL",
+                 package ? "install " : "", package ? package : "",
+                 package ? ", which has " : "install its debug symbols as ", id.text, id.text + 2);
 }

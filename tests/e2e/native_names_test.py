@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of C functions of stripped VMs whose build beamflame knows (symbols/README.md)."""
+"""Names of C functions of stripped VMs: of builds that beamflame knows (symbols/README.md), and of a
+build whose debug file is there."""
 import json
 import re
 import subprocess
 import time
 import unittest
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import beamflame
@@ -51,6 +52,22 @@ def bias(pid):
     raise AssertionError("the executable is not mapped")
 
 
+def native_leaves(path):
+    """Read a JSON recording; return the number of all samples, and [(frame, samples)] of the C
+    functions of the VM that ran."""
+    known_of = {}
+    leaves = Counter()
+    for line in map(json.loads, path.read_text("utf-8").splitlines()):
+        if "id" in line:
+            known_of[line["type"], line["id"]] = line
+        if line["type"] == "sample" and "stack" in line:
+            leaves[known_of["stack", line["stack"]]["frame"]] += 1
+    frames = [(known_of["frame", frame], count) for frame, count in leaves.items()]
+    return sum(leaves.values()), [
+        (frame, count) for frame, count in frames if frame["kind"] == "native" and
+        known_of["module", frame["module"]]["path"].endswith("/beam.smp")]
+
+
 @nodes.each_of((25, 27, 29))
 class NativeNames:
     release = None
@@ -60,30 +77,15 @@ class NativeNames:
         nodes.require(self.release)
         self.names = known(self.release)
 
-    def native_leaves(self, node):
-        """Record the node; return the number of all samples, and [(frame, samples)] of the C
-        functions of the VM that ran."""
-        path = beamflame.folder(self.addCleanup) / "x.json"
-        beamflame.record("-p", node.pid, "-d", 5, "-F", 499, "-o", path)
-        known_of = {}
-        leaves = Counter()
-        for line in map(json.loads, path.read_text("utf-8").splitlines()):
-            if "id" in line:
-                known_of[line["type"], line["id"]] = line
-            if line["type"] == "sample" and "stack" in line:
-                leaves[known_of["stack", line["stack"]]["frame"]] += 1
-        frames = [(known_of["frame", frame], count) for frame, count in leaves.items()]
-        return sum(leaves.values()), [
-            (frame, count) for frame, count in frames if frame["kind"] == "native" and
-            known_of["module", frame["module"]]["path"].endswith("/beam.smp")]
-
     def test_c_functions_have_the_names_of_their_build(self):
         """At least 90 % of the time in C functions of the VM has a name: that of the table at the
         address where the function starts."""
         with nodes.Node(self.release, "phases", f"phases={PHASES}") as node:
             time.sleep(0.5)
-            total, native = self.native_leaves(node)
+            path = beamflame.folder(self.addCleanup) / "x.json"
+            beamflame.record("-p", node.pid, "-d", 5, "-F", 499, "-o", path)
             start = bias(node.pid)
+        total, native = native_leaves(path)
         time_in_c = sum(count for _, count in native)
         self.assertGreater(time_in_c / total, 0.4)
         named = [(frame, count) for frame, count in native if not frame.get("unresolved")]
@@ -116,6 +118,65 @@ class NativeNames:
             done = beamflame.run("doctor", "-p", node.pid)
         self.assertRegex(done.stdout, rf"(?m)^ok +vm {node.pid} symbols +those of this build")
         self.assertNotIn("erlang-base-dbgsym", done.stdout)
+
+
+class DebugFile(unittest.TestCase):
+    """A stripped VM in no table, whose debug file is in a place that --symbols names."""
+
+    @classmethod
+    def setUpClass(cls):
+        """Record the VM without the debug file, and with it as a file and in a directory. `runs` has
+        the C functions of the VM that ran, and what the program has said."""
+        beamflame.require()
+        unstripped = nodes.emulator("27-usdt-dwarf")
+        cls.names = defaultdict(set)
+        for line in subprocess.run(["nm", "--defined-only", unstripped], capture_output=True,
+                                   text=True, check=True).stdout.splitlines():
+            start, _, name = line.split(maxsplit=2)
+            cls.names[int(start, 16)].add(name)
+        out = beamflame.folder(cls.addClassCleanup)
+        wanted = build_id(unstripped)
+        debug_file = out / ".build-id" / wanted[:2] / f"{wanted[2:]}.debug"
+        debug_file.parent.mkdir(parents=True)
+        subprocess.run(["objcopy", "--only-keep-debug", unstripped, debug_file], check=True)
+        cls.runs = {}
+        with nodes.Node("27-usdt", "phases", f"phases={PHASES}") as node:
+            cls.start = bias(node.pid)
+            for name, places in ("none", ()), ("file", (debug_file,)), ("directory", (out,)):
+                said = beamflame.record(
+                    "-v", "-p", node.pid, "-d", 3, "-F", 499, "-e", "cpu,gc", "-o",
+                    out / f"{name}.json", *(f"--symbols={place}" for place in places)).stderr
+                cls.runs[name] = native_leaves(out / f"{name}.json")[1], said
+
+    def test_all_c_functions_have_the_names_in_the_debug_file(self):
+        """Without the file, some have none. With it, each one has the name that the compiler gave
+        to its start. Stubs of the PLT and C++ functions have names in another form."""
+        self.assertTrue(any(frame.get("unresolved") for frame, _ in self.runs["none"][0]))
+        for run in "file", "directory":
+            with self.subTest(run):
+                native, _ = self.runs[run]
+                compared = 0
+                for frame, _ in native:
+                    self.assertNotIn("unresolved", frame)
+                    names = self.names[int(frame["address"], 16) - self.start]
+                    if names and not any(name.startswith("_Z") for name in names):
+                        self.assertIn(frame["symbol"], names)
+                        compared += 1
+                self.assertGreater(compared, 20)
+
+    def test_hooks_are_those_of_the_debug_file_and_do_not_depend_on_it(self):
+        """A probe's place comes from the VM's own file. It is the function with that name, and the
+        debug file moves none."""
+        hooks = {run: {name: int(address, 16) - self.start for name, address in re.findall(
+            r"hooks: (\w+) at 0x([0-9a-f]+): (?:by|no) symbol", said)}
+            for run, (_, said) in self.runs.items()}
+        self.assertGreater(len(hooks["none"]), 10)
+        self.assertIn("garbage_collect", hooks["none"])
+        for name, address in hooks["none"].items():
+            self.assertIn(name, {COPY.sub("", MANGLED.sub(r"\1", symbol))
+                                 for symbol in self.names[address]})
+        self.assertEqual(hooks["file"], hooks["none"])
+        self.assertEqual(hooks["directory"], hooks["none"])
 
 
 if __name__ == "__main__":

@@ -37,7 +37,8 @@ static void test_advice_names_the_path_of_the_build_id(void **state)
     (void)state;
     debug_file_advice(&file, text, sizeof(text));
     assert_string_equal(text, "install its debug symbols as "
-                              "/usr/lib/debug/.build-id/ab/cdef.debug");
+                              "/usr/lib/debug/.build-id/ab/cdef.debug, or record with "
+                              "--symbols PATH|URL");
     file.build_id.size = 0;
     debug_file_advice(&file, text, sizeof(text));
     assert_null(strstr(text, ".build-id"));
