@@ -250,7 +250,7 @@ int build_identify(int fd, struct build *build, struct error *error)
     return 1;
 }
 
-/* Until OTP 25, the JIT keeps the Erlang stack on the machine stack only with a C library whose
+/* Until OTP 26, the JIT keeps the Erlang stack on the machine stack only with a C library whose
  * signal handlers it can move elsewhere (sys_signal_stack.c 27.3.4.1:38). */
 int build_check(const struct build *build, struct error *error)
 {

@@ -75,7 +75,7 @@ static void shift_process(struct layout *layout, int32_t from, int32_t distance)
 }
 
 /* Process.frame_pointer comes after htop and stop, and only #ifdef ERLANG_FRAME_POINTERS
- * (erl_process.h 25.2.3:1018): not on aarch64, and until 25 not on musl. Compiled for 25 to 27
+ * (erl_process.h 25.2.3:1018): not on aarch64, and until 26 not on musl. Compiled for 25 to 27
  * and 29. */
 static void remove_frame_pointer(struct layout *layout)
 {
