@@ -27,8 +27,11 @@ struct linked_function {
     uint64_t start;
     const char *name; /* NULL: it is not exported */
     bool is_stub;     /* of the PLT: `name` is what it calls */
+    bool is_copy;     /* another function has the same links to others */
     uint64_t sum;     /* of its links; in the end its likeness */
-    uint32_t named, callers, named_callers;
+    uint64_t own;     /* the part of the sum that is of its links to others */
+    uint32_t named;   /* links to others that have a name */
+    uint32_t callers, named_callers;
 };
 
 struct likenesses {
@@ -55,7 +58,12 @@ static uint64_t hash_link(enum link_kind kind, const char *text)
 
 static void add_link(struct linked_function *function, enum link_kind kind, const char *name)
 {
-    function->sum += hash_link(kind, name ? name : "");
+    uint64_t hash = hash_link(kind, name ? name : "");
+
+    function->sum += hash;
+    if (kind == LINK_CALLED_BY)
+        return;
+    function->own += hash;
     function->named += name != NULL;
 }
 
@@ -252,7 +260,7 @@ static bool read_code(struct likenesses *likenesses, const struct elf_code *code
 
 static bool is_known_by_links(const struct linked_function *function)
 {
-    return !function->name && function->named >= LINKS_LEAST &&
+    return !function->name && !function->is_copy && function->named >= LINKS_LEAST &&
            (function->named_callers || !function->callers);
 }
 
@@ -264,16 +272,44 @@ static int compare_sums(const void *a, const void *b)
     return (left->sum > right->sum) - (left->sum < right->sum);
 }
 
+static int compare_own(const void *a, const void *b)
+{
+    const struct linked_function *left = *(struct linked_function *const *)a;
+    const struct linked_function *right = *(struct linked_function *const *)b;
+
+    return (left->own > right->own) - (left->own < right->own);
+}
+
+/* Return the functions in the order of `compare`, for the caller to free. */
+static struct linked_function **in_order(const struct likenesses *likenesses,
+                                         int (*compare)(const void *a, const void *b))
+{
+    struct linked_function **list =
+        xcalloc(likenesses->count + 1, sizeof(struct linked_function *));
+
+    for (size_t i = 0; i < likenesses->count; i++)
+        list[i] = &likenesses->list[i];
+    qsort(list, likenesses->count, sizeof(struct linked_function *), compare);
+    return list;
+}
+
+static void mark_copies(struct likenesses *likenesses)
+{
+    struct linked_function **by_own = in_order(likenesses, compare_own);
+
+    for (size_t i = 1; i < likenesses->count; i++)
+        if (by_own[i]->own == by_own[i - 1]->own)
+            by_own[i]->is_copy = by_own[i - 1]->is_copy = true;
+    free(by_own);
+}
+
 /* Clear the likeness of functions that share it, and of those that their links do not identify. */
 static void keep_unique(struct likenesses *likenesses)
 {
-    struct linked_function **by_sum =
-        xcalloc(likenesses->count + 1, sizeof(struct linked_function *));
+    struct linked_function **by_sum = in_order(likenesses, compare_sums);
     size_t end;
 
-    for (size_t i = 0; i < likenesses->count; i++)
-        by_sum[i] = &likenesses->list[i];
-    qsort(by_sum, likenesses->count, sizeof(struct linked_function *), compare_sums);
+    mark_copies(likenesses);
     for (size_t i = 0; i < likenesses->count; i = end) {
         uint64_t sum = by_sum[i]->sum;
 

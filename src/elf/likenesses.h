@@ -11,10 +11,16 @@
  *   - calls from and to other functions, by their number.
  *
  * Only the names in .dynsym count, because each build has these. A function has no likeness if
- * another one in the file has the same, if fewer than LINKS_LEAST links have a name, or if only
- * functions without a name call it. The last rule is needed because of inlining: a caller has all
- * links of the function that the compiler inlined into it, so only the callers of both distinguish
- * the two.
+ *
+ *   - another one in the file has the same,
+ *   - only functions without a name call it,
+ *   - fewer than LINKS_LEAST of its calls and strings have a name, or
+ *   - another one has the same calls and strings.
+ *
+ * The last three rules are needed because of inlining. A caller has all links of the function that
+ * the compiler inlined into it, so only the callers of both distinguish the two. A wrapper has the
+ * same callers too, if another compiler inlines the wrapper instead: so do small functions, and
+ * those of headers, of which the file has several copies.
  */
 #pragma once
 
