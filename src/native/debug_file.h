@@ -37,6 +37,6 @@ int debug_file_open(const struct elf_file *file);
  * os-release; NULL if unknown. */
 const char *debug_file_package_of_release(const char *os_release);
 
-/* Write how to get the symbols of `file`, the executable of a VM: a package, the path where they are
- * searched for, and the option that names another place. */
+/* Write how to get the symbols of `file`, the executable of a VM: a package, the path where they
+ * are searched for, and the option that names another place. */
 void debug_file_advice(const struct elf_file *file, char *text, size_t size);
