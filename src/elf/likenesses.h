@@ -18,9 +18,10 @@
  *   - another one has the same calls and strings.
  *
  * The last three rules are needed because of inlining. A caller has all links of the function that
- * the compiler inlined into it, so only the callers of both distinguish the two. A wrapper has the
- * same callers too, if another compiler inlines the wrapper instead: so do small functions, and
- * those of headers, of which the file has several copies.
+ * the compiler inlined into it, so only the callers of both distinguish the two. Where one compiler
+ * inlines a function into its wrapper, and another inlines the wrapper, the callers are the same
+ * too. Compilers do that with small functions, and with those of headers, of which a file has
+ * several copies.
  */
 #pragma once
 
