@@ -29,6 +29,7 @@ enum {
     NODES_LEAST = 256, /* there is room for so many at once */
     LONG_SLICE_US = 10000,
     SPOOL_LOOKS_APART = 200, /* times as long as a look takes */
+    STEADY_SECONDS = 10,     /* of recording without an error */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -45,6 +46,7 @@ struct agent {
     struct targets targets;
     uint64_t looked;          /* CLOCK_MONOTONIC: of the last look at the spool and the services */
     uint64_t next_spool_look; /* the earliest */
+    uint64_t failed;          /* CLOCK_MONOTONIC: when the spool could not be written; 0: it can */
     struct spool_glance spool;
     struct agent_rules rules;
     struct agent_triggers triggers;
@@ -133,6 +135,23 @@ static uint64_t count_waiting(struct name_numbers *sent, const struct spool_list
     return waiting;
 }
 
+/* Open what services have. */
+static struct spool_look look_of(const struct agent *agent)
+{
+    struct spool_look look = {.agent = agent};
+
+    for (size_t i = 0; i < agent->services.count; i++)
+        look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,
+                                         SPOOL_SENT);
+    return look;
+}
+
+static void end_look(struct spool_look *look)
+{
+    for (size_t i = 0; i < look->agent->services.count; i++)
+        name_numbers_free(look->sent[i]);
+}
+
 static void count_spool(const struct agent *agent, struct name_numbers *const *sent)
 {
     struct spool_list list;
@@ -154,24 +173,51 @@ static void count_spool(const struct agent *agent, struct name_numbers *const *s
 static void look_at_spool(struct agent *agent, uint64_t now)
 {
     const struct agent_config *config = agent->options->config;
-    struct spool_look look = {.agent = agent};
+    struct spool_look look;
     struct error ignored; /* the next recording fails by it, and is reported */
 
     if (now < agent->next_spool_look ||
         !spool_may_have_changed(agent->services.directory, &agent->spool))
         return;
-    for (size_t i = 0; i < agent->services.count; i++)
-        look.sent[i] = name_numbers_open(agent->services.directory, agent->services.of[i].push.name,
-                                         SPOOL_SENT);
+    look = look_of(agent);
     spool_adopt(agent->services.directory, &ignored);
     spool_note_order(agent->services.directory);
     agent_triggers_take(&agent->triggers, now);
     spool_trim(agent->services.directory, config->spool.max_size, config->spool.max_age,
                note_removed, &look);
     count_spool(agent, look.sent);
-    for (size_t i = 0; i < agent->services.count; i++)
-        name_numbers_free(look.sent[i]);
+    end_look(&look);
     agent->next_spool_look = now + SPOOL_LOOKS_APART * (clock_ns(CLOCK_MONOTONIC) - now);
+}
+
+/* Called when a recording can't be written. If the disk is full, remove the oldest recordings until
+ * there is room for the next one. Return true if a recording can be tried. */
+static bool make_room(void *context, const struct error *problem)
+{
+    struct agent *agent = context;
+    const char *directory = agent->services.directory;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    struct spool_look look = look_of(agent);
+    bool is_full;
+
+    if (!agent->failed)
+        agent->reports.warn("recording pauses, and is tried again each second: %s", problem->text);
+    agent->failed = now;
+    while ((is_full = spool_is_full(directory)) &&
+           spool_remove_oldest(directory, note_removed, &look))
+        ;
+    end_look(&look);
+    return !is_full;
+}
+
+/* A disk that is nearly full may have room for the beginning of a recording only. */
+static void note_room(struct agent *agent, enum recorder_state state, uint64_t now)
+{
+    agent->status->paused = state == RECORDER_PAUSED;
+    if (!agent->failed || state == RECORDER_PAUSED || now - agent->failed < STEADY_SECONDS * SECOND)
+        return;
+    agent->failed = 0;
+    agent->options->say("recording continues");
 }
 
 /* Publish the VMs that are not profiled. The list is padded with zeros, so that lists can be
@@ -192,7 +238,7 @@ static void note_refusals(struct agent *agent)
     free(list);
 }
 
-static void note_session(struct agent *agent, const struct session *session)
+static void note_session(struct agent *agent, const struct session *session, bool records)
 {
     struct session_status now = session_status(session);
     uint64_t nodes = 0;
@@ -205,7 +251,8 @@ static void note_session(struct agent *agent, const struct session *session)
     agent->status->lost = now.lost;
     agent_status_note(agent->status, session, &agent->session, &agent->targets);
     roster_write(agent->roster, &agent->targets, session_profile(session));
-    agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
+    if (records)
+        agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
 }
 
 /* ---- another configuration ---- */
@@ -274,8 +321,10 @@ static void step(void *context, struct session *session, enum recorder_state sta
     if (now - agent->looked < SECOND)
         return;
     agent->looked = now;
-    note_session(agent, session);
-    agent_triggers_look(&agent->triggers, session, &agent->session, &agent->targets, now);
+    note_room(agent, state, now);
+    note_session(agent, session, state == RECORDER_RECORDS);
+    if (state == RECORDER_RECORDS)
+        agent_triggers_look(&agent->triggers, session, &agent->session, &agent->targets, now);
     services_look(&agent->services, agent->options->config, now);
     look_at_spool(agent, now);
 }
@@ -388,6 +437,7 @@ int agent_run(const struct agent_options *options, struct error *error)
     agent.reports.context = &agent;
     agent.reports.progress = step;
     agent.reports.wrote = note_wrote;
+    agent.reports.make_room = make_room;
     agent.services = (struct services){.directory = options->config->spool.directory,
                                        .status = agent.status,
                                        .warn = options->reports->warn,

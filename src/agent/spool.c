@@ -23,7 +23,10 @@
 #define PARTIAL ".bfr.part"
 #define ORDER   ".order"
 
-enum { TIME_SIZE = 15 }; /* "20261124-101500" */
+#define ATTEMPT "room"
+
+enum { TIME_SIZE = 15 };              /* "20261124-101500" */
+enum { RECORDING_LEAST = 64 * 1024 }; /* bytes; some seconds of a small VM */
 
 static const uint64_t GLANCE_NS = 5000000000;
 
@@ -271,4 +274,58 @@ void spool_trim(const char *directory, uint64_t max_bytes, double max_age,
     if (fd >= 0)
         close(fd);
     spool_list_free(&list);
+}
+
+/* ---- a full disk ---- */
+
+static uint64_t largest(const char *directory)
+{
+    uint64_t bytes = RECORDING_LEAST;
+    struct spool_list list;
+    struct error ignored; /* the least is a measure, too */
+
+    if (spool_list(directory, &list, &ignored))
+        return bytes;
+    for (size_t i = 0; i < list.count; i++)
+        if (list.of[i].bytes > bytes)
+            bytes = list.of[i].bytes;
+    spool_list_free(&list);
+    return bytes;
+}
+
+/* Free space says nothing about quotas and inodes, so this makes a file. A recording takes at most
+ * half of what is free (util/disk_room.h). */
+bool spool_is_full(const char *directory)
+{
+    char *path = xasprintf("%s/" ATTEMPT, directory);
+    int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int code = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)largest(directory) * 2);
+
+    if (fd >= 0) {
+        unlink(path);
+        close(fd);
+    }
+    free(path);
+    return code == ENOSPC || code == EDQUOT;
+}
+
+bool spool_remove_oldest(const char *directory, void (*removed)(void *context, const char *name),
+                         void *context)
+{
+    struct spool_list list;
+    struct error ignored; /* the next recording fails by it, and is reported */
+    bool is_gone = false;
+    int fd;
+
+    if (spool_list(directory, &list, &ignored))
+        return false;
+    fd = list.count ? open_directory(directory, &ignored) : -1;
+    if (fd >= 0) {
+        removed(context, list.of[0].name);
+        files_remove_own(fd, list.of[0].name);
+        is_gone = faccessat(fd, list.of[0].name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
+        close(fd);
+    }
+    spool_list_free(&list);
+    return is_gone;
 }

@@ -62,6 +62,15 @@ bool spool_may_have_changed(const char *directory, struct spool_glance *glance);
  * the time of a recording. */
 void spool_note_order(const char *directory);
 
+/* True if the directory has no room, and no quota, for a recording: the largest recording there is
+ * the measure. False if it has, or if that can't be found out. */
+bool spool_is_full(const char *directory);
+
+/* Remove the oldest recording, if there is one. `removed` is called for it. Return true if it was
+ * removed. */
+bool spool_remove_oldest(const char *directory, void (*removed)(void *context, const char *name),
+                         void *context);
+
 /* Remove the oldest recordings until the others have at most `max_bytes`, and those that are older
  * than `max_age` seconds. `removed` is called for each. */
 void spool_trim(const char *directory, uint64_t max_bytes, double max_age,

@@ -31,6 +31,9 @@ struct rotation_reports {
     void (*empty)(void *context, const struct output_empty *empty);
     /* Called after each step, which takes 100 ms. */
     void (*progress)(void *context, struct session *session, enum recorder_state state);
+    /* A segment can't be written, because of `problem`. Called again each second until it returns
+     * true: then the next segment is begun. Nothing is recorded meanwhile. NULL: recording ends. */
+    bool (*make_room)(void *context, const struct error *problem);
     /* The recording ends at max_size. */
     void (*full)(void *context, uint64_t max_size);
     /* A trigger fired. Its recording has `before` seconds already, and gets `after` more. */

@@ -28,6 +28,9 @@ struct recorder {
     uint64_t end, segment_end; /* CLOCK_MONOTONIC */
     bool open;                 /* a recording is in progress */
     bool paused;
+    bool waits_for_room;            /* paused, because a segment can't be written */
+    uint64_t next_attempt;          /* CLOCK_MONOTONIC: to begin the next segment then */
+    struct error problem;           /* why it waits */
     struct recording_pieces pieces; /* before pauses; without segments */
     const struct recording_place *place;
     struct rotation *snapshots; /* without segments; NULL: none can be written */
@@ -74,6 +77,46 @@ static int begin_segment(struct recorder *recorder, struct error *error)
     return 0;
 }
 
+/* ---- no room for segments ---- */
+
+/* Pause until a segment can be written, if somebody makes room for it. Else return the error. */
+static int wait_for_room(struct recorder *recorder, struct error *error)
+{
+    struct error same; /* what could not be written can't be completed either */
+    int fd, ended;
+
+    if (!recorder->options->reports->make_room || !session_may_continue(recorder->session))
+        return -1;
+    session_pause(recorder->session);
+    if (recorder->open) {
+        ended = session_end(recorder->session, &fd, &same);
+        rotation_write(recorder->rotation, fd, ended == 0);
+    }
+    recorder->open = false;
+    recorder->paused = recorder->waits_for_room = true;
+    recorder->next_attempt = clock_ns(CLOCK_MONOTONIC);
+    recorder->problem = *error;
+    return 0;
+}
+
+/* Begin the next segment if there is room. */
+static void try_again(struct recorder *recorder, uint64_t now)
+{
+    const struct rotation_reports *reports = recorder->options->reports;
+
+    if (now < recorder->next_attempt)
+        return;
+    recorder->next_attempt = now + SECOND;
+    if (!reports->make_room(reports->context, &recorder->problem) ||
+        begin_segment(recorder, &recorder->problem))
+        return;
+    recorder->segment_end = clock_ns(CLOCK_MONOTONIC) + (uint64_t)(recorder->options->loop * 1e9);
+    recorder->paused = recorder->waits_for_room = false;
+    session_resume(recorder->session);
+}
+
+/* ---- segments ---- */
+
 /* End the segment and begin the next one. The end of the current segment is reported if it fails.
  * Returns the error if there is no next one. */
 static int next_segment(struct recorder *recorder, struct error *error)
@@ -90,10 +133,14 @@ static int next_segment(struct recorder *recorder, struct error *error)
         *error = problem;
         return -1;
     }
+    if (ended && reports->make_room) {
+        *error = problem;
+        return wait_for_room(recorder, error);
+    }
     if (ended)
         reports->failed(reports->context, &problem);
     if (begin_segment(recorder, error))
-        return -1;
+        return wait_for_room(recorder, error);
     recorder->segment_end =
         (in_time ? recorder->segment_end : now) + (uint64_t)(recorder->options->loop * 1e9);
     return 0;
@@ -102,6 +149,8 @@ static int next_segment(struct recorder *recorder, struct error *error)
 /* Continue with the next segment. A segment that failed at once would fail again. */
 static int after_failure(struct recorder *recorder, struct error *error)
 {
+    if (recorder->rotation && recorder->options->reports->make_room)
+        return wait_for_room(recorder, error);
     if (!recorder->rotation || !session_may_continue(recorder->session) ||
         session_status(recorder->session).segment_ns < SECOND)
         return -1;
@@ -273,6 +322,8 @@ static int take_turn(struct recorder *recorder, uint64_t now, struct error *erro
                                              write_snapshot, reports->warn};
     enum recorder_state state = recorder->paused ? RECORDER_PAUSED : RECORDER_RECORDS;
 
+    if (recorder->waits_for_room)
+        try_again(recorder, now);
     if (segment_is_over(recorder, now))
         return next_segment(recorder, error);
     if (step(recorder, ms_left(recorder, now), error))
@@ -344,7 +395,7 @@ int recorder_run_segments(struct session *session, const struct recorder_options
     struct recorder own = recorder(session, options, stop, rotation);
     int fd, result;
 
-    if (begin_segment(&own, error))
+    if (begin_segment(&own, error) && wait_for_room(&own, error))
         return -1;
     result = end(&own, run(&own, error), &fd, error);
     if (fd >= 0)

@@ -21,7 +21,8 @@ int recorder_run(struct session *session, const struct recorder_options *options
                  struct rotation *snapshots, int fd, int *ret_fd, struct error *error);
 
 /* The same in segments, which `rotation` writes. If a segment fails, what was recorded of it is
- * kept, and the error is reported. Returns the error if the next segment can't begin either. */
+ * kept, and the error is reported. Returns the error if the next segment can't begin either and the
+ * reports have no make_room(). */
 int recorder_run_segments(struct session *session, const struct recorder_options *options,
                           const volatile int *stop, struct rotation *rotation, struct error *error);
 

@@ -202,6 +202,30 @@ static void test_trimmed_spool_has_the_newest_recordings(void **state)
     assert_string_equal(listed(), "agent-a-20261124-101700.bfr agent-a-20261124-101800.bfr ");
 }
 
+static void test_oldest_recording_makes_room(void **state)
+{
+    char removed[200] = "";
+
+    (void)state;
+    assert_false(spool_remove_oldest(directory, note, removed));
+    make("agent-z-20261124-101515.bfr", 1, 15);
+    make("agent-z-20261124-101500.bfr", 1, 30);
+    assert_true(spool_remove_oldest(directory, note, removed));
+    assert_non_null(strstr(removed, "agent-z-20261124-101500.bfr"));
+    assert_string_equal(listed(), "agent-z-20261124-101515.bfr ");
+}
+
+/* tests/e2e/agent_disk_test.py has the full one. */
+static void test_look_for_room_leaves_nothing(void **state)
+{
+    char *path = xasprintf("%s/room", directory);
+
+    (void)state;
+    assert_false(spool_is_full(directory));
+    assert_int_equal(access(path, F_OK), -1);
+    free(path);
+}
+
 static void test_spool_is_used_by_one_agent(void **state)
 {
     struct error error;
@@ -352,6 +376,8 @@ int main(void)
         TEST(test_recording_of_a_clock_far_behind_is_not_older_than_those_before),
         TEST(test_damaged_order_is_left_out),
         TEST(test_trimmed_spool_has_the_newest_recordings),
+        TEST(test_oldest_recording_makes_room),
+        TEST(test_look_for_room_leaves_nothing),
         TEST(test_spool_is_used_by_one_agent),
         TEST(test_left_recordings_become_complete),
         TEST(test_spool_that_can_not_be_made_is_named),

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An agent whose disk is full lives: it drops its oldest recordings, else it waits for room."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+import urllib.request
+
+import beamflame
+import nodes
+from agent_http_test import free_port
+from agent_test import INTERVAL, named
+
+NEEDS = "all nodes"
+DISK = 400 * 1024
+
+
+class FullDisk(beamflame.Profilers, unittest.TestCase):
+    def setUp(self):
+        beamflame.require()
+        nodes.require(27)
+        self.out = beamflame.folder(self.addCleanup)
+        self.spool = self.out / "spool"
+        self.spool.mkdir(mode=0o700)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "none", self.spool],
+                       check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", self.spool], check=True)
+        self.enterContext(nodes.Node(27, "request", flags=named("shop")))
+        self.port = free_port()
+        config = self.out / "agent.yaml"
+        config.write_text(f"record:\n  interval: {INTERVAL}\nspool:\n  directory: {self.spool}\n"
+                          f"http:\n  listen: '127.0.0.1:{self.port}'\n"
+                          "push:\n  - {protocol: pyroscope, url: 'http://127.0.0.1:9'}\n")
+        self.config = config
+
+    def start_agent(self):
+        self.agent = self.start("agent", "--config", self.config)
+
+    def metrics(self):
+        """Return the values of metrics by their names and labels."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as it:
+                text = it.read().decode()
+        except (ConnectionError, urllib.error.URLError):
+            return {}
+        return {name: float(value) for name, value in
+                re.findall(r"^(beamflame_(?:rec|push_dr)\S+) (\S+)$", text, re.M)}
+
+    def wait_for(self, what, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not (result := what()):
+            self.assertIsNone(self.agent.poll(), "the agent has ended")
+            self.assertLess(time.monotonic(), deadline, (self.metrics(), os.listdir(self.spool)))
+            time.sleep(0.2)
+        return result
+
+    def recordings(self):
+        return sorted(path.name for path in self.spool.glob("agent-*.bfr"))
+
+    def fill(self):
+        """Take all room of the disk, until nothing can be written for a while."""
+        with open(self.spool / "filler", "ab", buffering=0) as file:
+            try:
+                while True:
+                    file.write(bytes(4096))
+            except OSError:
+                pass
+
+    def is_paused(self):
+        self.fill()
+        return self.metrics().get("beamflame_recording_paused") == 1
+
+    def end(self):
+        self.agent.send_signal(signal.SIGTERM)
+        code, said = self.ended(self.agent)
+        self.assertEqual(code, 0, said)
+        return said
+
+    def test_oldest_recordings_make_room(self):
+        """Recordings fill a disk that is smaller than the spool may be: the oldest are dropped and
+        counted, and the newest is complete."""
+        dropped = 'beamflame_push_dropped_total{service="pyroscope"}'
+        self.start_agent()
+        first = self.wait_for(self.recordings)[0]
+        self.wait_for(lambda: self.metrics().get(dropped, 0) >= 2, 180)
+        self.assertNotIn(first, self.recordings())
+        before = self.recordings()[-1]
+        self.wait_for(lambda: self.recordings()[-1:] > [before])
+        for name in self.recordings()[:-2]:  # the last recording has room, too
+            (self.spool / name).unlink()
+        said = self.end()
+        self.assertIn(f"service pyroscope never got {first}", said)
+        copy = shutil.copy(self.spool / self.recordings()[-2], self.out / "newest.bfr")
+        self.assertGreater(sum(beamflame.folded(copy, "--event", "cpu").values()), 0)
+
+    def check_wait(self):
+        """The agent waits, answers, and records when there is room."""
+        self.wait_for(self.is_paused)
+        self.assertEqual(self.recordings(), [])
+        (self.spool / "filler").unlink()
+        self.wait_for(lambda: len(self.recordings()) >= 2)
+        self.wait_for(lambda: self.metrics()["beamflame_recording_paused"] == 0)
+        steady = time.monotonic() + 12  # so long without an error, and a message says so
+        self.wait_for(lambda: time.monotonic() > steady)
+        said = self.end()
+        self.assertEqual(said.count("recording pauses"), 1, said)
+        self.assertIn("No space left on device", said)
+        self.assertIn("recording continues", said)
+
+    def test_agent_waits_for_room_that_others_took(self):
+        self.start_agent()
+        self.wait_for(self.recordings)
+        self.check_wait()
+
+    def test_agent_starts_without_room(self):
+        """Its lock has no bytes, so the spool can be opened."""
+        self.fill()
+        self.start_agent()
+        self.check_wait()
+
+
+if __name__ == "__main__":
+    unittest.main()
