@@ -10,6 +10,7 @@
 #include "agent/agent_rules.h"
 #include "agent/agent_status.h"
 #include "agent/agent_triggers.h"
+#include "agent/child_memory.h"
 #include "agent/name_numbers.h"
 #include "agent/roster.h"
 #include "agent/services.h"
@@ -399,6 +400,7 @@ static int run(struct agent *agent, struct error *error)
     int result;
 
     agent->status->started_at = (uint64_t)time(NULL);
+    child_memory_look();
     privileges_record_always();
     if (child_check_room(error))
         return -1;

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/child_memory.h"
 #include "agent/dump_node.h"
 #include "beam/vm.h"
 #include "os/child.h"
@@ -32,20 +33,6 @@ enum {
     MOMENT_LOOK_US = 10000,
     NODE_ROOM = 512,
 };
-
-/* The address space that a dump may take: enough for some 1,000,000 processes. */
-static const uint64_t MEMORY = 1 << 30;
-
-/* A dump takes at most this part of the memory of the agent's control group, and its file half as
- * much: two dumps do not make the kernel kill the agent. */
-enum { GROUP_SHARE = 4 };
-
-static uint64_t memory_of_dump(void)
-{
-    uint64_t share = own_limits_group_memory() / GROUP_SHARE;
-
-    return share < MEMORY ? share : MEMORY;
-}
 
 struct dump_order {
     char node[NODE_ROOM]; /* "": the only VM */
@@ -137,14 +124,13 @@ static int take(const struct dumper_options *options, const struct dump_order *o
 
 static void limit_child(void)
 {
-    uint64_t memory = memory_of_dump();
-
+    child_memory_look();      /* the limit may have changed since the agent began */
     signal(SIGXFSZ, SIG_IGN); /* an error of writing */
     alarm(SECONDS);
     setpriority(PRIO_PROCESS, 0, NICE);
-    own_limits_set(RLIMIT_FSIZE, memory / 2);
+    own_limits_set(RLIMIT_FSIZE, child_memory() / 2);
     own_limits_set(RLIMIT_CPU, CPU_SECONDS);
-    own_limits_set_room(memory);
+    own_limits_set_room(child_memory());
 }
 
 /* The end of the process frees all that it has. SIGALRM or SIGXCPU ends a dump that takes too long;
@@ -283,7 +269,7 @@ static int await(int connection, bool *ret_busy, struct error *error)
         return error_set(error, ERROR_FAILED,
                          "the process that took the dump has ended: it may take %d s, %d s of CPU "
                          "time, and %d MB or 1/%d of the memory of the agent's control group",
-                         SECONDS, CPU_SECONDS, (int)(MEMORY >> 20), GROUP_SHARE);
+                         SECONDS, CPU_SECONDS, CHILD_MEMORY_MB, CHILD_MEMORY_SHARE);
     *ret_busy = reply.is_busy;
     if (reply.code == 0 && fd >= 0)
         return fd;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/child_memory.h"
 #include "os/child.h"
 #include "os/fence.h"
 #include "os/own_limits.h"
@@ -17,15 +18,24 @@
 #include "util/alloc.h"
 #include "util/files.h"
 
-/* Of address space that the child may take: outputs of a recording with many stacks, and its
- * tables. */
-static const uint64_t MEMORY = 1 << 30;
-
 enum {
-    FILE_BYTES = 256 << 20, /* that it may write */
+    FILE_SHARE = 4,  /* of its memory: the largest file in memory that it may write */
+    NO_MEMORY = 100, /* exit code; not one of enum error_code */
     WAIT_US = 2000,
     SECONDS = 60, /* of CPU time that it may take, and twice as long by the clock */
 };
+
+static void end_without_memory(void)
+{
+    _exit(NO_MEMORY);
+}
+
+/* SIGXFSZ: a file in memory is too large. */
+static void end_at_limit(int number)
+{
+    (void)number;
+    end_without_memory();
+}
 
 /* The child leaves the text of an error in its file, and ends with the code. */
 static void run(int (*work)(void *context, int out, struct error *error), void *context,
@@ -35,10 +45,11 @@ static void run(int (*work)(void *context, int out, struct error *error), void *
 
     child_end_with(parent);
     child_begin("beamflame-make", kept, count);
-    signal(SIGXFSZ, SIG_IGN); /* an error of writing */
-    own_limits_set(RLIMIT_FSIZE, FILE_BYTES);
+    signal(SIGXFSZ, end_at_limit);
+    own_limits_set(RLIMIT_FSIZE, child_memory() / FILE_SHARE);
     own_limits_set(RLIMIT_CPU, SECONDS);
-    own_limits_set_room(MEMORY);
+    own_limits_set_room(child_memory());
+    alloc_fail_by(end_without_memory);
     privileges_render(file_fence_new());
     if (work(context, out, &error) == 0)
         _exit(0);
@@ -64,6 +75,11 @@ static int finish(pid_t pid, int out, struct error *error)
                          WTERMSIG(status));
     if (WEXITSTATUS(status) == 0)
         return 0;
+    if (WEXITSTATUS(status) == NO_MEMORY)
+        return error_set(error, ERROR_FAILED,
+                         "reading the recordings needs more than %u MB of memory: choose less "
+                         "time, or give the agent more",
+                         (unsigned)(child_memory() >> 20));
     files_read_at(out, 0, text, sizeof(text) - 1);
     return error_set(error, (enum error_code)WEXITSTATUS(status), "%s", text);
 }
