@@ -336,12 +336,12 @@ static bool send_waiting(struct sender_state *state)
         return false;
     }
     for (size_t i = 0; i < state->spool.count && !is_over(state) && !state->hands_over; i++) {
-        if (state->failures)
-            break; /* this recording is tried again before the next one */
         if (name_numbers_get(state->sent, state->spool.of[i].name) == SIZE_MAX)
             continue;
         found = true;
         send_recording(state, state->spool.of[i].name);
+        if (state->failures)
+            break; /* this recording is tried again before the next one */
         pause_ms(state, 0);
     }
     spool_list_free(&state->spool);

@@ -38,6 +38,7 @@ struct http_answer {
     struct buffer text; /* the body, if fd is -1 */
     int fd;             /* reads the body; -1: it is in `text` */
     uint64_t size;      /* of the body in fd */
+    unsigned damaged;   /* recordings that it lacks, at least in part */
     bool is_slow;       /* it has a place until it is sent (http/slow_requests.h) */
 };
 
@@ -68,6 +69,9 @@ struct http_answer nodes_answer(const struct agent_status *status);
  * seconds  how far to look back, 60 without it; whole recordings are taken
  * format   of an output, "pprof" without it: so `go tool pprof http://host/profile?node=shop`
  * works, and a browser shows format=svg and format=html
+ *
+ * A recording that is damaged is left out from the damage on. The header
+ * Beamflame-Damaged-Recordings has their number.
  */
 struct http_answer profile_answer(const struct agent_config *config,
                                   const struct http_request *request);

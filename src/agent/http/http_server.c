@@ -31,6 +31,7 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
                         : microhttpd.create_response_from_buffer(
                               answer->text.size, answer->text.data, MHD_RESPMEM_MUST_COPY);
     enum MHD_Result result;
+    char damaged[16];
 
     microhttpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, answer->type);
     microhttpd.add_response_header(response, "X-Content-Type-Options", "nosniff");
@@ -38,6 +39,9 @@ static enum MHD_Result send_answer(struct MHD_Connection *connection, struct htt
         microhttpd.add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (answer->name[0])
         microhttpd.add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION, answer->name);
+    snprintf(damaged, sizeof(damaged), "%u", answer->damaged);
+    if (answer->damaged)
+        microhttpd.add_response_header(response, "Beamflame-Damaged-Recordings", damaged);
     result = microhttpd.queue_response(connection, answer->status, response);
     microhttpd.destroy_response(response);
     buffer_free(&answer->text);

@@ -27,28 +27,61 @@ enum {
 struct inputs {
     int fds[RECORDINGS_MAX];
     size_t count;
+    unsigned
+        *damaged; /* shared with the child: recordings that can't be read, or not to their end */
     const char *node, *event;
     const struct output_format *format;
 };
 
 /* ---- the child ---- */
 
-static int join(const struct inputs *inputs, struct error *error)
+static bool can_be_opened(int fd, struct error *error)
 {
-    struct join_part *parts;
-    int fd = -1, joined;
+    struct recording *recording = recording_open(dup(fd), "a recording of the spool", error);
 
-    if (inputs->count == 1)
-        return inputs->fds[0];
-    joined = memfd_create("joined", MFD_CLOEXEC);
+    recording_close(recording);
+    return recording && lseek(fd, 0, SEEK_SET) == 0;
+}
+
+/* Put the recordings that can be opened into `parts`. Return their number. */
+static size_t take_parts(const struct inputs *inputs, struct join_part *parts, struct error *error)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < inputs->count; i++) {
+        if (can_be_opened(inputs->fds[i], error))
+            parts[count++] = (struct join_part){inputs->fds[i], "a recording of the spool"};
+        else
+            ++*inputs->damaged;
+    }
+    return count;
+}
+
+/* Join parts. Of one that is damaged there is what lies before the damage. */
+static int join_parts(const struct join_part *parts, size_t count, const struct inputs *inputs,
+                      struct error *error)
+{
+    int fd = -1, joined = memfd_create("joined", MFD_CLOEXEC);
+
     if (joined < 0)
         return error_set(error, ERROR_FAILED, "the recordings can't be joined");
-    parts = xcalloc(inputs->count, sizeof(*parts));
-    for (size_t i = 0; i < inputs->count; i++)
-        parts[i] = (struct join_part){inputs->fds[i], "a recording of the spool"};
-    if (recording_join(parts, inputs->count, &(struct join_options){.order = JOIN_BY_TIME}, joined,
-                       &fd, error))
-        fd = -1;
+    if (recording_join(parts, count, &(struct join_options){.order = JOIN_BY_TIME}, joined, &fd,
+                       error) &&
+        fd >= 0)
+        ++*inputs->damaged;
+    return fd;
+}
+
+static int join(const struct inputs *inputs, struct error *error)
+{
+    struct join_part *parts = xcalloc(inputs->count, sizeof(*parts));
+    size_t count = take_parts(inputs, parts, error);
+    int fd = -1;
+
+    if (count == 1)
+        fd = parts[0].fd;
+    else if (count)
+        fd = join_parts(parts, count, inputs, error);
     free(parts);
     return fd;
 }
@@ -168,10 +201,16 @@ static struct http_answer make(const struct agent_config *config, double seconds
     struct error error;
     int fd = -1;
 
+    inputs->damaged = mmap(NULL, sizeof(*inputs->damaged), PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (inputs->damaged == MAP_FAILED)
+        return http_answer_text(500, "no memory can be shared");
     if (open_recordings(config->spool.directory, seconds, inputs, &error) == 0)
         fd = unprivileged_make(write_profile, inputs, inputs->fds, inputs->count, &error);
     answer =
         fd >= 0 ? answer_made(inputs, fd) : http_answer_text(status_of(&error), "%s", error.text);
+    answer.damaged = *inputs->damaged;
+    munmap(inputs->damaged, sizeof(*inputs->damaged));
     close_recordings(inputs);
     return answer;
 }
