@@ -231,6 +231,7 @@ static void note_refusals(struct agent *agent)
 
     for (size_t i = 0; i < count; i++) {
         list[i].pid = (uint64_t)refused->of[i].pid;
+        list[i].kind = refused->of[i].kind;
         snprintf(list[i].node, sizeof(list[i].node), "%s",
                  refused->of[i].node ? refused->of[i].node : "");
         snprintf(list[i].reason, sizeof(list[i].reason), "%s", refused->of[i].reason);

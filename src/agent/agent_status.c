@@ -31,6 +31,12 @@ void agent_status_set_refusals(struct agent_status *status, const struct refusal
 {
     struct refusals_status *shared = &status->refusals;
 
+    uint64_t by[REFUSAL_KINDS] = {0};
+
+    for (size_t i = 0; i < count; i++)
+        by[refusals[i].kind]++;
+    for (int i = 0; i < REFUSAL_KINDS; i++)
+        atomic_store(&status->refused_by[i], by[i]);
     atomic_store(&status->refused, count);
     if (count > STATUS_REFUSALS_MAX)
         count = STATUS_REFUSALS_MAX;

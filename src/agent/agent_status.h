@@ -13,6 +13,7 @@
 #include "agent/node_board.h"
 #include "agent/trigger_counts.h"
 #include "session/session.h"
+#include "session/targets.h"
 #include "util/error.h"
 #include "util/seqlock.h"
 
@@ -22,6 +23,7 @@ enum { STATUS_REFUSALS_MAX = 512, STATUS_NODE_ROOM = 264, STATUS_REASON_ROOM = 2
 /* A VM that runs and is not profiled. */
 struct refusal_status {
     uint64_t pid;
+    enum refusal_kind kind;
     /* Not clean texts (util/utf8.h), which are cut if they are longer. */
     char node[STATUS_NODE_ROOM]; /* "" if it is not known */
     char reason[STATUS_REASON_ROOM];
@@ -55,8 +57,9 @@ struct agent_status {
     _Atomic uint64_t recorded_at; /* seconds of CLOCK_BOOTTIME: newest step of recording; 0: none */
     _Atomic uint64_t nodes;       /* VMs that are recorded */
     _Atomic uint64_t refused;     /* VMs that run and are not profiled */
-    _Atomic uint64_t segments;    /* recordings that are complete */
-    _Atomic uint64_t paused;      /* 1 while nothing is recorded: the spool can't be written */
+    _Atomic uint64_t refused_by[REFUSAL_KINDS]; /* the same, by enum refusal_kind */
+    _Atomic uint64_t segments;                  /* recordings that are complete */
+    _Atomic uint64_t paused; /* 1 while nothing is recorded: the spool can't be written */
     _Atomic uint64_t samples, lost;
     _Atomic uint64_t losses[LOSS_COUNT]; /* by enum loss */
     _Atomic uint64_t cpu_ns, resident;   /* of the process that records; bytes */

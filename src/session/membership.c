@@ -212,7 +212,8 @@ static int leave(struct session *session, struct target *target, struct error *e
     log_decision("targets", "process %d %s", (int)target->vm->pid,
                  target->vm->memory->is_held ? "can't be read any more" : "has ended");
     if (session->arrivals && target->vm->memory->is_held)
-        refusals_add(&session->targets->refused, target->vm->pid, NULL, "it holds back its memory");
+        refusals_add(&session->targets->refused, target->vm->pid, NULL, REFUSED_OTHER,
+                     "it holds back its memory");
     note_end(session, target);
     session->ended = target->vm->pid;
     return detach(session, target, error);
@@ -342,12 +343,13 @@ static bool find_room(struct session *session, uint32_t *ret_number)
 }
 
 /* A VM that can't be profiled yet is tried again. */
-static void note_retry(struct session *session, pid_t pid, const struct error *why)
+static void note_retry(struct session *session, pid_t pid, enum refusal_kind kind,
+                       const struct error *why)
 {
     char reason[sizeof(why->text) + 16];
 
     snprintf(reason, sizeof(reason), "not yet: %s", why->text);
-    refusals_add(&session->targets->refused, pid, NULL, reason);
+    refusals_add(&session->targets->refused, pid, NULL, kind, reason);
 }
 
 /* If the process was a target before it began this program, let the old target leave. Return 1 if
@@ -376,7 +378,7 @@ static int add_arrival(struct session *session, pid_t pid, struct error *error)
     if (!known && !find_room(session, &number)) {
         error_set(&refused, ERROR_FAILED, "there is no room for more than %u VMs", session->room);
         arrivals_postpone(session->arrivals, pid);
-        note_retry(session, pid, &refused);
+        note_retry(session, pid, REFUSED_OTHER, &refused);
         return 0;
     }
     if (known || add(session, pid, number, &is_judged, &refused) == 0) {
@@ -390,7 +392,8 @@ static int add_arrival(struct session *session, pid_t pid, struct error *error)
     if (arrivals_failed(session->arrivals, pid, &refused))
         targets_refuse(session->targets, pid, &refused);
     else
-        note_retry(session, pid, &refused);
+        note_retry(session, pid,
+                   refused.code == ERROR_PERMISSION ? REFUSED_RIGHTS : REFUSED_STARTING, &refused);
     return 0;
 }
 

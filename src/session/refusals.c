@@ -26,7 +26,7 @@ void refusals_drop(struct refusals *refusals, pid_t pid)
 }
 
 struct refused_vm *refusals_add(struct refusals *refusals, pid_t pid, const char *node,
-                                const char *reason)
+                                enum refusal_kind kind, const char *reason)
 {
     bool is_known = node && *node;
 
@@ -34,6 +34,7 @@ struct refused_vm *refusals_add(struct refusals *refusals, pid_t pid, const char
     refusals->of = xgrow(refusals->of, &refusals->room, refusals->count, sizeof(*refusals->of));
     refusals->of[refusals->count++] =
         (struct refused_vm){.pid = pid,
+                            .kind = kind,
                             .identity = process_identity(pid),
                             .node = is_known ? xstrdup(node) : node_name_requested(pid),
                             .reason = xstrdup(reason)};

@@ -88,7 +88,7 @@ bool targets_exclude(struct targets *targets, struct vm *vm, const struct target
         return false;
     snprintf(reason, sizeof(reason), "rule %zu of the configuration excludes it", rule + 1);
     log_decision("targets", "process %d is skipped: %s", (int)vm->pid, reason);
-    refusals_add(&targets->refused, vm->pid, node, reason)->is_nameless = !node[0];
+    refusals_add(&targets->refused, vm->pid, node, REFUSED_BY_RULE, reason)->is_nameless = !node[0];
     return true;
 }
 
@@ -182,10 +182,22 @@ static int none_found(size_t refused, struct error *error)
     return error_set(error, ERROR_NO_PROCESS, "no Erlang VM is running on this host");
 }
 
+static enum refusal_kind kind_of(const struct error *error)
+{
+    switch (error->code) {
+    case ERROR_UNSUPPORTED:
+        return REFUSED_UNSUPPORTED;
+    case ERROR_PERMISSION:
+        return REFUSED_RIGHTS;
+    default:
+        return REFUSED_OTHER;
+    }
+}
+
 void targets_refuse(struct targets *targets, pid_t pid, const struct error *error)
 {
     targets->warn("process %d is skipped: %s", (int)pid, error->text);
-    refusals_add(&targets->refused, pid, NULL, error->text);
+    refusals_add(&targets->refused, pid, NULL, kind_of(error), error->text);
 }
 
 static bool may_leave_out(struct targets *targets, pid_t pid, const struct error *error)

@@ -15,8 +15,18 @@
 
 /* The VMs that run and are not profiled, with the reason: also those that are tried again. */
 
+enum refusal_kind {
+    REFUSED_BY_RULE,
+    REFUSED_STARTING, /* it can't be read yet, and is tried again */
+    REFUSED_UNSUPPORTED,
+    REFUSED_RIGHTS, /* a capability is missing */
+    REFUSED_OTHER,
+    REFUSAL_KINDS,
+};
+
 struct refused_vm {
     pid_t pid;
+    enum refusal_kind kind;
     struct process_identity identity;
     char *node; /* its name, or the one that it requests; NULL: not known */
     char *reason;
@@ -31,7 +41,7 @@ struct refusals {
 /* Add a VM, or give another reason. `node`: its name if it is known, or NULL. Texts are copied.
  * The result, like that of refusals_find(), is valid until the next refusals_* call. */
 struct refused_vm *refusals_add(struct refusals *refusals, pid_t pid, const char *node,
-                                const char *reason);
+                                enum refusal_kind kind, const char *reason);
 
 /* Forget a VM that is profiled now. */
 void refusals_drop(struct refusals *refusals, pid_t pid);

@@ -150,15 +150,22 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         vm.send_signal(signal.SIGSTOP)
         return vm
 
+    def refused(self, reason):
+        return int(re.search(rf'^beamflame_nodes_refused{{reason="{reason}"}} (\d+)$',
+                             self.get("/metrics")[2].decode(), re.M)[1])
+
     def test_vm_that_a_rule_excludes_is_listed_with_its_name(self):
         with nodes.Node(27, "request", flags=named("secret")) as node:
             refused = self.await_listed("refused", node.pid, "rule 1 of the configuration")
+            self.assertGreaterEqual(self.refused("rule"), 1)
         self.assertRegex(refused["node"], "^secret@")
 
     def test_vm_that_is_starting_is_listed_with_the_name_that_it_requests(self):
         """When it can be read, it is profiled."""
         vm = self.stopped_vm()
         self.assertEqual(self.await_listed("refused", vm.pid, "not yet: ")["node"], "late")
+        self.assertGreaterEqual(self.refused("starting"), 1)
+        self.assertEqual(self.refused("rule"), 0)
         vm.send_signal(signal.SIGCONT)
         self.await_listed("targets", vm.pid)
 

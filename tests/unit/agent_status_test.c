@@ -19,8 +19,9 @@ static struct agent_status *new_status(void)
 
 static void test_refusals_are_read_as_they_were_set(void **state)
 {
-    static const struct refusal_status set[] = {{7, "", "too new"},
-                                                {9, "shop@web-1", "rule 1 excludes it"}};
+    static const struct refusal_status set[] = {
+        {7, REFUSED_UNSUPPORTED, "", "too new"},
+        {9, REFUSED_BY_RULE, "shop@web-1", "rule 1 excludes it"}};
     static struct refusal_status read[STATUS_REFUSALS_MAX];
     struct agent_status *status = new_status();
     size_t count = 99;
@@ -31,10 +32,14 @@ static void test_refusals_are_read_as_they_were_set(void **state)
     agent_status_set_refusals(status, set, 2);
     assert_true(agent_status_refusals(status, read, &count));
     assert_int_equal(count, 2);
+    assert_int_equal(status->refused_by[REFUSED_UNSUPPORTED], 1);
+    assert_int_equal(status->refused_by[REFUSED_BY_RULE], 1);
     assert_memory_equal(read, set, sizeof(set));
     agent_status_set_refusals(status, &set[1], 1);
     assert_true(agent_status_refusals(status, read, &count));
     assert_int_equal(count, 1);
+    assert_int_equal(status->refused_by[REFUSED_UNSUPPORTED], 0);
+    assert_int_equal(status->refused_by[REFUSED_BY_RULE], 1);
     assert_int_equal(read[0].pid, 9);
     agent_status_free(status);
 }

@@ -21,7 +21,6 @@ static const struct agent_metric agent_metrics[] = {
      OF(started_at),
      0},
     {{"beamflame_nodes", "gauge", "VMs that are recorded."}, OF(nodes), 0},
-    {{"beamflame_nodes_refused", "gauge", "VMs that run and are not recorded."}, OF(refused), 0},
     {{"beamflame_samples_total", "counter", "Samples that were recorded."}, OF(samples), 0},
     {{"beamflame_samples_lost_total", "counter",
       "Samples that were lost: the ring buffer was full."},
@@ -112,6 +111,17 @@ static const struct metric_family losses = {
     "beamflame_losses_total", "counter",
     "What is missing in recordings, by reason; samples, or parts of them."};
 
+static const struct metric_family refusals = {"beamflame_nodes_refused", "gauge",
+                                              "VMs that run and are not recorded, by reason."};
+
+static const char *const refusal_names[REFUSAL_KINDS] = {
+    [REFUSED_BY_RULE] = "rule",
+    [REFUSED_STARTING] = "starting",
+    [REFUSED_UNSUPPORTED] = "unsupported",
+    [REFUSED_RIGHTS] = "rights",
+    [REFUSED_OTHER] = "other",
+};
+
 static double value_at(const void *status, const struct agent_metric *metric)
 {
     uint64_t value = *(const _Atomic uint64_t *)((const char *)status + metric->field);
@@ -186,6 +196,9 @@ void agent_metrics_write(const struct agent_status *status, const struct metric_
     metric_text_family(out, &losses);
     for (int i = 0; i < LOSS_COUNT; i++)
         put(out, &losses, "reason", profile_loss_name(i), (double)status->losses[i]);
+    metric_text_family(out, &refusals);
+    for (int i = 0; i < REFUSAL_KINDS; i++)
+        put(out, &refusals, "reason", refusal_names[i], (double)status->refused_by[i]);
     put_services(status, out);
     put_triggers(&status->triggers, out);
     node_metrics_text_write(&status->nodes_board, out);
@@ -198,6 +211,7 @@ void agent_metrics_families(void (*visit)(void *context, const struct metric_fam
     for (int i = 0; i < AGENT_METRICS; i++)
         visit(context, &agent_metrics[i].family);
     visit(context, &losses);
+    visit(context, &refusals);
     for (int i = 0; i < SERVICE_METRICS; i++)
         visit(context, &service_metrics[i].family);
     for (int i = 0; i < TRIGGER_METRICS; i++)
