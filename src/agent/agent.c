@@ -11,6 +11,7 @@
 #include "agent/agent_status.h"
 #include "agent/agent_triggers.h"
 #include "agent/child_memory.h"
+#include "agent/first_interval.h"
 #include "agent/name_numbers.h"
 #include "agent/roster.h"
 #include "agent/services.h"
@@ -25,6 +26,7 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/memory_limit.h"
+#include "util/random.h"
 
 enum {
     NODES_LEAST = 256, /* there is room for so many at once */
@@ -380,6 +382,7 @@ static int open_and_record(struct agent *agent, struct error *error)
     free(agent->events);
     agent->events = agent_rules_events(config);
     agent->recorder.loop = config->record.interval;
+    agent->recorder.first_loop = first_interval(config->record.interval, random_word());
     agent->records_anew = false;
     agent->ends_session = 0;
     if (set_session(&agent->session, config, agent->events, agent->reports.warn, error))

@@ -48,6 +48,7 @@ struct recorder_options {
     double duration;           /* seconds; 0: until stopped */
     uint64_t max_size;         /* of a recording, bytes; 0: unlimited */
     double loop;               /* seconds of a segment; 0: no segments */
+    double first_loop;         /* the same of the first segment; 0: as of all others */
     double before, after;      /* seconds to record around the firing of a trigger */
     double holdoff;            /* minimum seconds from one firing to the next */
     bool fires_at_exit;        /* the end of a target is a trigger */

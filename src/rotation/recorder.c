@@ -40,6 +40,7 @@ static struct recorder recorder(struct session *session, const struct recorder_o
                                 const volatile int *stop, struct rotation *rotation)
 {
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    double first = options->first_loop > 0 ? options->first_loop : options->loop;
 
     return (struct recorder){
         .session = session,
@@ -47,7 +48,7 @@ static struct recorder recorder(struct session *session, const struct recorder_o
         .stop = stop,
         .rotation = rotation,
         .end = options->duration > 0 ? now + (uint64_t)(options->duration * 1e9) : UINT64_MAX,
-        .segment_end = rotation ? now + (uint64_t)(options->loop * 1e9) : UINT64_MAX,
+        .segment_end = rotation ? now + (uint64_t)(first * 1e9) : UINT64_MAX,
     };
 }
 
