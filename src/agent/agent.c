@@ -12,6 +12,7 @@
 #include "agent/agent_triggers.h"
 #include "agent/child_memory.h"
 #include "agent/first_interval.h"
+#include "agent/host_lock.h"
 #include "agent/name_numbers.h"
 #include "agent/roster.h"
 #include "agent/services.h"
@@ -421,11 +422,17 @@ static int run(struct agent *agent, struct error *error)
 
 static int lock_and_run(struct agent *agent, struct error *error)
 {
-    int lock = spool_open(agent->options->config->spool.directory, error), result;
+    const struct agent_config *config = agent->options->config;
+    int lock = spool_open(config->spool.directory, error), host = -1, result = -1;
 
     if (lock < 0)
         return -1;
-    result = run(agent, error);
+    if (!config->record.beside_others)
+        host = host_lock_take(agent->reports.warn, error);
+    if (host >= 0 || config->record.beside_others)
+        result = run(agent, error);
+    if (host >= 0)
+        close(host);
     close(lock);
     return result;
 }

@@ -44,7 +44,7 @@ class SmallGroup(beamflame.Profilers, unittest.TestCase):
             shutil.copy(spool / names[0], spool / name)
         self.port = free_port()
         self.config = self.out / "agent.yaml"
-        self.config.write_text("rules: [{profile: false}]\n"
+        self.config.write_text("record: {beside_others: true}\nrules: [{profile: false}]\n"
                                f"spool:\n  directory: {spool}\n"
                                f"http:\n  listen: '127.0.0.1:{self.port}'\n")
 

@@ -284,6 +284,41 @@ class Agent(beamflame.Profilers, unittest.TestCase):
             self.assertIn(f"another agent uses the spool {self.spool}", second.stderr)
             self.end(agent)
 
+    def test_second_agent_on_a_host_says_so_and_ends(self):
+        """Also with another spool, and in another mount namespace, as in a container; unless it may
+        record beside others."""
+        config = self.configure()
+        other = self.out / "other.yaml"
+        other.write_text(f"spool:\n  directory: {self.out / 'other'}\n")
+        agent = self.start("agent", "--config", config, env=os.environ)
+        self.agents = [agent]
+        self.wait_for(self.recordings)
+        second = subprocess.run(["unshare", "-m", "-n", beamflame.BINARY, "agent", "--config", other],
+                                capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(second.returncode, beamflame.FAILED)
+        self.assertIn(f"another agent, process {agent.pid}, records the VMs of this host",
+                      second.stderr)
+        third = self.agent(other)
+        self.wait_for(lambda: (self.out / "other" / "lock").exists())
+        time.sleep(1)
+        self.end(third)
+        self.end(agent)
+
+    def test_lock_of_another_user_stops_no_agent(self):
+        """Every user can lock the file: a warning names the process, and the agent records."""
+        holder = subprocess.Popen(
+            ["setpriv", "--reuid", "65534", "--clear-groups", sys.executable, "-c",
+             "import fcntl, time; file = open('/proc/self/ns/pid'); "
+             "fcntl.flock(file, fcntl.LOCK_EX); print(1, flush=True); time.sleep(600)"],
+            stdout=subprocess.PIPE)
+        self.addCleanup(holder.communicate)
+        self.addCleanup(holder.kill)
+        holder.stdout.readline()
+        agent = self.start("agent", "--config", self.configure(), env=os.environ)
+        self.agents = [agent]
+        self.wait_for(self.recordings)
+        self.assertIn(f"process {holder.pid} of another user holds the lock", self.end(agent))
+
     def test_end_of_the_agent_ends_a_request_that_takes_too_long(self):
         """A service that answers too slowly delays the end for 10 s, and its sender ends by
         itself then."""
@@ -307,7 +342,8 @@ class Agent(beamflame.Profilers, unittest.TestCase):
         with nodes.Node(27, "request", flags=named("shop")):
             agent = subprocess.Popen(
                 ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null "$0" && exec "$@"', library,
-                 beamflame.BINARY, "agent", "--config", self.configure(service)],
+                 beamflame.BINARY, "agent", "--config",
+                 self.configure(service, record="  beside_others: true\n")],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             self.addCleanup(agent.communicate)
             self.addCleanup(agent.kill)

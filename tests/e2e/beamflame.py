@@ -100,7 +100,10 @@ def run(*arguments, timeout=120, **options):
 
 
 def start(*arguments, stderr=subprocess.PIPE, **options):
-    """Start beamflame and return the process; the caller ends it."""
+    """Start beamflame and return the process; the caller ends it. An agent records although agents
+    of other tests do, unless the test sets the environment."""
+    if arguments[0] == "agent":
+        options.setdefault("env", {**os.environ, "BEAMFLAME_RECORD_BESIDE_OTHERS": "true"})
     return subprocess.Popen([BINARY, *map(str, _with_clock(arguments))], stdout=subprocess.PIPE,
                             stderr=stderr, text=True, **options)
 

@@ -137,7 +137,7 @@ class Capabilities(unittest.TestCase):
         spool.mkdir(0o700)
         shutil.chown(spool, OWN)
         config = self.out / "agent.yaml"
-        config.write_text(f"record: {{interval: 1h, events: ''}}\nspool: {{directory: {spool}}}\n")
+        config.write_text(f"record: {{interval: 1h, events: '', beside_others: true}}\nspool: {{directory: {spool}}}\n")
         with open(log, "w", encoding="utf-8") as said, subprocess.Popen(
                 [*as_user(OWN, capabilities), self.binary, "agent", "--config", config],
                 stderr=said) as agent:

@@ -73,6 +73,7 @@ static void test_each_key_sets_its_value(void **state)
                                              "  budget: 0.25\n"
                                              "  interval: 10s\n"
                                              "  max_memory: 100M\n"
+                                             "  beside_others: true\n"
                                              "spool:\n"
                                              "  directory: /srv/spool\n"
                                              "  max_size: 2G\n"
@@ -95,6 +96,7 @@ static void test_each_key_sets_its_value(void **state)
     assert_true(config.record.budget == 0.25);
     assert_true(config.record.interval == 10);
     assert_int_equal(config.record.max_memory, 100 << 20);
+    assert_true(config.record.beside_others);
     assert_string_equal(config.spool.directory, "/srv/spool");
     assert_int_equal(config.spool.max_size, UINT64_C(2) << 30);
     assert_true(config.spool.max_age == 7 * 86400);

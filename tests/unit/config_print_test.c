@@ -29,6 +29,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  host_budget: 1 # default\n"
                               "  interval: 15s # default\n"
                               "  max_memory: 64M # default\n"
+                              "  beside_others: false # default\n"
                               "spool:\n"
                               "  directory: /var/lib/beamflame # default\n"
                               "  max_size: 256M # default\n"

@@ -45,6 +45,7 @@ static inline bool same_config(const struct agent_config *a, const struct agent_
     if (a->record.cpu != b->record.cpu || a->record.wall != b->record.wall ||
         a->record.budget != b->record.budget || a->record.host_budget != b->record.host_budget ||
         a->record.interval != b->record.interval || a->record.max_memory != b->record.max_memory ||
+        a->record.beside_others != b->record.beside_others ||
         !same_text(a->record.events, b->record.events) ||
         !same_text(a->spool.directory, b->spool.directory) ||
         a->spool.max_size != b->spool.max_size || a->spool.max_age != b->spool.max_age ||

@@ -10,6 +10,7 @@
  *     host_budget: 1         # percent of one CPU, for all VMs and the agent
  *     interval: 15s          # time of a profile
  *     max_memory: 64M
+ *     beside_others: false
  *   spool:
  *     directory: /var/lib/beamflame
  *     max_size: 256M
@@ -90,6 +91,7 @@ struct agent_config {
         double host_budget; /* percent of one CPU */
         double interval;    /* seconds of a segment */
         uint64_t max_memory;
+        bool beside_others; /* another agent may record this host */
     } record;
     struct {
         char *directory;

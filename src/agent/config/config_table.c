@@ -32,6 +32,8 @@ static const struct config_key keys[] = {
      "time of a profile"},
     {CONFIG_RECORD, "max_memory", &config_size, OF(record.max_memory), "64M", false, 32 * MIB,
      1024 * GIB, "memory of a recording; beyond it profiles become coarser"},
+    {CONFIG_RECORD, "beside_others", &config_flag, OF(record.beside_others), "false", false, 0, 0,
+     "true: record also if another agent records this host"},
     {CONFIG_SPOOL, "directory", &config_path, OF(spool.directory), "/var/lib/beamflame", false, 0,
      4000, "where recordings wait until they are sent"},
     {CONFIG_SPOOL, "max_size", &config_size, OF(spool.max_size), "256M", false, MIB, 1024 * GIB,
