@@ -15,7 +15,8 @@
  * (pkg/kubelet/kuberuntime/legacy.go:32 and :69, Kubernetes v1.34.0). */
 static const char LOGS[] = "/var/log/containers";
 
-#define SERVICE_NAME "service.name"
+#define SERVICE_NAME    "service.name"
+#define SERVICE_VERSION "service.version"
 
 /* The value of a variable, or NULL. */
 static const char *variable(const char *environment, size_t size, const char *name)
@@ -115,6 +116,18 @@ static void add_service(struct buffer *list, const char *environment, size_t siz
     free(own);
 }
 
+/* A release of Elixir or Erlang has its version in the environment. */
+static void add_version(struct buffer *list, const char *environment, size_t size,
+                        const char *given)
+{
+    const char *version = variable(environment, size, "RELEASE_VSN");
+    char *own = attribute_list_find(given, SERVICE_VERSION);
+
+    if (version && *version && !(own && *own))
+        attribute_list_put(list, SERVICE_VERSION, version);
+    free(own);
+}
+
 char *service_attributes_from(const char *environment, size_t size, const char *logs,
                               const char *container)
 {
@@ -129,6 +142,7 @@ char *service_attributes_from(const char *environment, size_t size, const char *
     if (has_pod)
         add_pod(&list, &pod);
     add_service(&list, environment, size, given, has_pod ? &pod : NULL);
+    add_version(&list, environment, size, given);
     if (has_pod)
         free_pod(&pod);
     buffer_byte(&list, '\0');

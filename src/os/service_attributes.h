@@ -19,6 +19,8 @@
  *   RELEASE_NAME                of a release of Elixir or Erlang
  *   NAMESPACE/CONTAINER         of Kubernetes
  *
+ * service.version is that of OTEL_RESOURCE_ATTRIBUTES, else RELEASE_VSN of the environment.
+ *
  * `container` is the id of the process's container; "": none.
  */
 char *service_attributes(pid_t pid, const char *container);

@@ -75,6 +75,17 @@ static void test_service_is_named_by_the_first_source(void **state)
     assert_attributes("", "", "");
 }
 
+/* The version of the environment's attributes counts before that of the release. */
+static void test_version_is_that_of_the_release(void **state)
+{
+    (void)state;
+    assert_attributes("RELEASE_NAME=r\0RELEASE_VSN=1.2.3\0", "",
+                      "service.name=r,service.version=1.2.3");
+    assert_attributes("RELEASE_VSN=1.2.3\0OTEL_RESOURCE_ATTRIBUTES=service.version=1.2\0", "",
+                      "service.version=1.2");
+    assert_attributes("RELEASE_VSN=\0", "", "");
+}
+
 static void test_empty_variables_name_nothing(void **state)
 {
     (void)state;
@@ -103,6 +114,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_service_is_named_by_the_first_source),
+        cmocka_unit_test(test_version_is_that_of_the_release),
         cmocka_unit_test(test_empty_variables_name_nothing),
         cmocka_unit_test(test_environment_does_not_choose_the_pod),
         cmocka_unit_test(test_container_without_a_log_is_in_no_pod),
