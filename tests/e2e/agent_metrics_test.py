@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """/metrics of the agent has the numbers of each VM, as the node itself counts them."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -258,6 +259,22 @@ class Numbers25(Numbers, unittest.TestCase):
 
 class Numbers27(Numbers, unittest.TestCase):
     release = 27
+
+
+class Stopped(Metered, unittest.TestCase):
+    release = 27
+
+    def test_numbers_of_a_stopped_vm_are_read(self):
+        """Nobody answers inside the VM, and its numbers are those of before."""
+        before = self.node.report()
+        os.kill(self.node.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, self.node.pid, signal.SIGCONT)
+        self.await_reading()
+        self.assertAlmostEqual(self.value("node_atoms"), before["atom_count"], delta=100)
+        self.assertAlmostEqual(self.value("node_processes"), before["process_count"], delta=3)
+        cpu = self.value("node_cpu_seconds_total")
+        self.await_reading()
+        self.assertEqual(self.value("node_cpu_seconds_total"), cpu)
 
 
 class Variances(Metered, unittest.TestCase):
