@@ -15,11 +15,14 @@ from pathlib import Path
 import beamflame
 import nodes
 from figures import Figure
+from overhead import ratio
 from recording import folder, kill, wait_for
 
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
 SETTLED = 45  # seconds until code was read and the first recordings were sent
 PATIENCE = 300  # seconds until all nodes are recorded
+ROUNDS = 6  # with the agent, between times without
+JOINED = 10  # seconds until a few nodes are recorded as usual
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 BUSY, IDLE = "clients=1", "clients=0"
 
@@ -164,8 +167,37 @@ def cost(name, busy, idle, options, release, most_cpu, most_memory):
                  most=100)
 
 
+def work_of_all(running, seconds):
+    """Return the requests of all nodes per second of their CPU time."""
+    before = [node.report() for node in running]
+    time.sleep(seconds)
+    after = [node.report() for node in running]
+    requests, cpu = (sum(last[key] - first[key] for first, last in zip(before, after))
+                     for key in ("requests", "cpu_ns"))
+    return requests / cpu * 1e9
+
+
+def effect(release, options):
+    """Measure the work of four busy nodes with the agent and without, by turns."""
+    with ExitStack() as stack:
+        out = stack.enter_context(folder())
+        running = [stack.enter_context(nodes.Node(release, "request", BUSY)) for _ in range(4)]
+        url, port = stack.enter_context(service(out)), free_port()
+
+        def with_agent():
+            with agent(out, url, port):
+                wait_for(lambda: recorded(port) >= len(running), "nodes that are recorded", PATIENCE)
+                time.sleep(JOINED)
+                return work_of_all(running, options.seconds)
+
+        value, error = ratio(with_agent, lambda: work_of_all(running, options.seconds), ROUNDS)
+    yield Figure("4 busy nodes: work per CPU second with the agent / without", value, least=0.995,
+                 error=error)
+
+
 def always_on(release, options):
     yield from cost("4 busy nodes", 4, 0, options, release, 0.5, 60)
+    yield from effect(release, options)
 
 
 def fleet(release, options):
