@@ -67,7 +67,7 @@ static noreturn void serve(void)
         if (answer < 0)
             answer = -errno;
         close(socket);
-        if (send(SOCKET, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))
+        if (write(SOCKET, &answer, sizeof(answer)) != sizeof(answer))
             _exit(0);
     }
 }
