@@ -49,8 +49,8 @@ static uint64_t hash_link(enum link_kind kind, const char *text)
     uint64_t hash = 0xcbf29ce484222325;
 
     hash = (hash ^ (uint8_t)kind) * 0x100000001b3;
-    for (int i = 0; i < NAME_BYTES && text[i]; i++)
-        hash = (hash ^ (uint8_t)text[i]) * 0x100000001b3;
+    for (size_t length = strnlen(text, NAME_BYTES); length; length--)
+        hash = (hash ^ (uint8_t)*text++) * 0x100000001b3;
     hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccd;
     hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53;
     return hash ^ hash >> 33;
