@@ -4,7 +4,7 @@
  * breakpoints (calls/call_watch.h).
  *
  * Each second, a sample for each process and caller has the calls that were made since the last
- * one. So samples add up to all calls. Their stacks are the caller and the function. Calls
+ * one. The samples add up to all calls. Their stacks have the caller and the function. Calls
  * that are counted in windows have several samples, which stand for those that were not seen.
  * Windows end with each segment, and begin anew: so each has totals and intervals of its own.
  *

@@ -15,7 +15,7 @@ from pathlib import Path
 import beamflame
 import nodes
 from figures import Figure
-from overhead import ratio
+from overhead import ratio, work_of
 from recording import folder, kill, wait_for
 
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
@@ -167,16 +167,6 @@ def cost(name, busy, idle, options, release, most_cpu, most_memory):
                  most=100)
 
 
-def work_of_all(running, seconds):
-    """Return the requests of all nodes per second of their CPU time."""
-    before = [node.report() for node in running]
-    time.sleep(seconds)
-    after = [node.report() for node in running]
-    requests, cpu = (sum(last[key] - first[key] for first, last in zip(before, after))
-                     for key in ("requests", "cpu_ns"))
-    return requests / cpu * 1e9
-
-
 def effect(release, options):
     """Measure the work of four busy nodes with the agent and without, by turns."""
     with ExitStack() as stack:
@@ -188,9 +178,9 @@ def effect(release, options):
             with agent(out, url, port):
                 wait_for(lambda: recorded(port) >= len(running), "nodes that are recorded", PATIENCE)
                 time.sleep(JOINED)
-                return work_of_all(running, options.seconds)
+                return work_of(running, options.seconds)
 
-        value, error = ratio(with_agent, lambda: work_of_all(running, options.seconds), ROUNDS)
+        value, error = ratio(with_agent, lambda: work_of(running, options.seconds), ROUNDS)
     yield Figure("4 busy nodes: work per CPU second with the agent / without", value, least=0.995,
                  error=error)
 

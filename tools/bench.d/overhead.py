@@ -108,13 +108,18 @@ def counting(pid, clock, hz):
         process.stdout.close()
 
 
-def work(node, seconds):
-    """Return the requests per second of CPU time."""
-    before = node.report()
+def work_of(running, seconds):
+    """Return the requests of nodes per second of their CPU time."""
+    before = [node.report() for node in running]
     time.sleep(seconds)
-    after = node.report()
-    return ((after["requests"] - before["requests"])
-            / (after["cpu_ns"] - before["cpu_ns"]) * 1e9)
+    after = [node.report() for node in running]
+    requests, cpu = (sum(last[key] - first[key] for first, last in zip(before, after))
+                     for key in ("requests", "cpu_ns"))
+    return requests / cpu * 1e9
+
+
+def work(node, seconds):
+    return work_of([node], seconds)
 
 
 def ratio(own, other, count):
