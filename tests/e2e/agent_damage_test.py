@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged recordings in the spool cost nothing but themselves."""
-import http.client
 import subprocess
 import time
 import unittest
 
 import beamflame
 import nodes
-from agent_http_test import free_port
+from agent_http_test import answer_of, connect, free_port
 from agent_test import Service
 
 NEEDS = "all nodes"
@@ -45,23 +44,11 @@ class Damaged(beamflame.Profilers, unittest.TestCase):
         self.agent = self.start("agent", "--config", config)
 
     def get(self, path):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
-        except ConnectionRefusedError:
-            return 0, {}, b""
-        finally:
-            connection.close()
+        return answer_of(connect(self.port, 60), path)
 
     def wait_for(self, what):
-        deadline = time.monotonic() + 60
-        while not (result := what()):
-            self.assertLess(time.monotonic(), deadline, [p.read_text() for p in self.spool.glob("*.sent")])
-            self.assertIsNone(self.agent.poll(), "the agent has ended")
-            time.sleep(0.2)
-        return result
+        return self.result_of(what, self.agent, 60,
+                              lambda: [p.read_text() for p in self.spool.glob("*.sent")])
 
     def test_service_gets_all_others(self):
         """Each unreadable recording is named and counted, and those behind it are sent."""

@@ -50,12 +50,8 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
                 re.findall(r"^(beamflame_(?:rec|push_dr)\S+) (\S+)$", text, re.M)}
 
     def wait_for(self, what, seconds=60):
-        deadline = time.monotonic() + seconds
-        while not (result := what()):
-            self.assertIsNone(self.agent.poll(), "the agent has ended")
-            self.assertLess(time.monotonic(), deadline, (self.metrics(), os.listdir(self.spool)))
-            time.sleep(0.2)
-        return result
+        return self.result_of(what, self.agent, seconds,
+                              lambda: (self.metrics(), os.listdir(self.spool)))
 
     def recordings(self):
         return sorted(path.name for path in self.spool.glob("agent-*.bfr"))

@@ -34,6 +34,22 @@ def free_port():
         return listening.getsockname()[1]
 
 
+def connect(port, timeout=30):
+    return http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
+
+
+def answer_of(connection, path, method="GET", **headers):
+    """Return status, headers and body; status 0 if nobody listens."""
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    except ConnectionRefusedError:
+        return 0, {}, b""
+    finally:
+        connection.close()
+
+
 class OnSocketFile(http.client.HTTPConnection):
     """A connection to a socket file."""
 
@@ -78,16 +94,7 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
 
     @classmethod
     def get(cls, path, method="GET", connection=None, **headers):
-        """Return status, headers and body."""
-        connection = connection or http.client.HTTPConnection("127.0.0.1", cls.port, timeout=30)
-        try:
-            connection.request(method, path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
-        except ConnectionRefusedError:
-            return 0, {}, b""
-        finally:
-            connection.close()
+        return answer_of(connection or connect(cls.port), path, method, **headers)
 
     def metrics(self):
         return {(name, service): int(value)

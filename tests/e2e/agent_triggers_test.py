@@ -54,13 +54,7 @@ class AgentTriggers(beamflame.Profilers, unittest.TestCase):
         return self.process
 
     def wait_for(self, what, seconds=90):
-        """Return the first true result, which comes while the agent runs."""
-        deadline = time.monotonic() + seconds
-        while not (result := what()):
-            self.assertLess(time.monotonic(), deadline, "not in time")
-            self.assertIsNone(self.process.poll(), "the agent has ended")
-            time.sleep(0.1)
-        return result
+        return self.result_of(what, self.process, seconds)
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)

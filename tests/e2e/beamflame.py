@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from collections import Counter
 from contextlib import contextmanager
@@ -145,6 +146,16 @@ class Profilers:
             if name not in PARSERS:
                 found.append(int(child))
         return found
+
+    def result_of(self, what, process, seconds, state=lambda: "not in time"):
+        """Return the first true result of `what`, which comes within so many seconds, while the
+        process runs. `state` returns what the message of a failure says."""
+        deadline = time.monotonic() + seconds
+        while not (result := what()):
+            self.assertIsNone(process.poll(), "it has ended")
+            self.assertLess(time.monotonic(), deadline, state())
+            time.sleep(0.1)
+        return result
 
     def ended(self, profiler):
         """Wait for the profiler and all its children to end; return its exit code and its
