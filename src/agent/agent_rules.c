@@ -67,6 +67,7 @@ struct agent_rules agent_rules_of(const struct agent_config *config,
                                  .name_space = optional_text_copy(rule->name_space),
                                  .pod = optional_text_copy(rule->pod),
                                  .profile = rule->profile,
+                                 .service = optional_text_copy(rule->service),
                                  .plan = plan(rule->cpu, rule->wall,
                                               session_options_find_events(session, rule->events))};
     }
@@ -84,6 +85,7 @@ void agent_rules_free(struct agent_rules *rules)
         free((char *)rules->of[i].container);
         free((char *)rules->of[i].name_space);
         free((char *)rules->of[i].pod);
+        free(rules->of[i].service);
     }
     free(rules->of);
     *rules = (struct agent_rules){NULL, 0};
@@ -99,8 +101,9 @@ bool agent_rules_alike(const struct agent_config *one, const struct agent_config
         if (!optional_text_equal(a->node, b->node) ||
             !optional_text_equal(a->container, b->container) ||
             !optional_text_equal(a->name_space, b->name_space) ||
-            !optional_text_equal(a->pod, b->pod) || a->profile != b->profile || a->cpu != b->cpu ||
-            a->wall != b->wall || strcmp(a->events, b->events) != 0)
+            !optional_text_equal(a->pod, b->pod) || !optional_text_equal(a->service, b->service) ||
+            a->profile != b->profile || a->cpu != b->cpu || a->wall != b->wall ||
+            strcmp(a->events, b->events) != 0)
             return false;
     }
     return true;

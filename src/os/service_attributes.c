@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "os/service_attributes.h"
 
-#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "os/pod.h"
 #include "os/process.h"
+#include "os/procfs.h"
 #include "util/alloc.h"
 #include "util/attribute_list.h"
 #include "util/buffer.h"
 
-/* The kubelet's links to the logs of containers, POD_NAMESPACE_CONTAINER-ID.log
- * (pkg/kubelet/kuberuntime/legacy.go:32 and :69, Kubernetes v1.34.0). */
-static const char LOGS[] = "/var/log/containers";
+/* The root of the host for a program in a container that sees the host's pids. */
+static const char HOST[] = "/proc/1/root";
 
 #define SERVICE_NAME    "service.name"
 #define SERVICE_VERSION "service.version"
@@ -30,57 +31,23 @@ static const char *variable(const char *environment, size_t size, const char *na
     return NULL;
 }
 
-/* ---- Kubernetes ---- */
-
-struct pod {
-    char *name, *space, *container;
-};
-
-static void free_pod(struct pod *pod)
-{
-    free(pod->name);
-    free(pod->space);
-    free(pod->container);
-}
-
-/* Take the names out of POD_NAMESPACE_CONTAINER-ID.log. Names have no '_'. */
-static bool parse_log(const char *file, const char *id, struct pod *ret_pod)
-{
-    const char *first = strchr(file, '_'), *second = first ? strchr(first + 1, '_') : NULL;
-    const char *end = second ? strstr(second + 1, id) : NULL;
-
-    if (!end || end < second + 3 || end[-1] != '-' || strcmp(end + strlen(id), ".log") != 0)
-        return false;
-    *ret_pod = (struct pod){
-        .name = xstrndup(file, (size_t)(first - file)),
-        .space = xstrndup(first + 1, (size_t)(second - first - 1)),
-        .container = xstrndup(second + 1, (size_t)(end - 1 - (second + 1))),
-    };
-    return true;
-}
-
-static bool find_pod(const char *logs, const char *id, struct pod *ret_pod)
-{
-    DIR *directory = *id ? opendir(logs) : NULL;
-    bool found = false;
-
-    if (!directory)
-        return false;
-    for (struct dirent *entry; !found && (entry = readdir(directory));)
-        found = parse_log(entry->d_name, id, ret_pod);
-    closedir(directory);
-    return found;
-}
-
 /* ---- the list ---- */
 
 #define POD_PREFIX "k8s."
 
+/* Append an attribute whose value is known. */
+static void add_known(struct buffer *list, const char *key, const char *value)
+{
+    if (value)
+        attribute_list_put(list, key, value);
+}
+
 static void add_pod(struct buffer *list, const struct pod *pod)
 {
-    attribute_list_put(list, POD_PREFIX "namespace.name", pod->space);
-    attribute_list_put(list, POD_PREFIX "pod.name", pod->name);
-    attribute_list_put(list, POD_PREFIX "container.name", pod->container);
+    add_known(list, POD_PREFIX "namespace.name", pod->name_space);
+    add_known(list, POD_PREFIX "pod.name", pod->name);
+    add_known(list, POD_PREFIX "pod.uid", pod->uid);
+    add_known(list, POD_PREFIX "container.name", pod->container);
 }
 
 /* Copy the attributes of the environment, apart from the name of the service. If the kubelet's
@@ -97,23 +64,22 @@ static void add_given(struct buffer *list, const char *given, bool has_pod)
     buffer_free(&value);
 }
 
-static void add_service(struct buffer *list, const char *environment, size_t size,
-                        const char *given, const struct pod *pod)
+/* Return the name of the service, to be freed; NULL if it is not known. */
+static char *service_name(const char *environment, size_t size, const char *given,
+                          const struct pod *pod)
 {
     const char *name = variable(environment, size, "OTEL_SERVICE_NAME");
     char *own = name ? xstrdup(name) : attribute_list_find(given, SERVICE_NAME);
 
-    if (own && !*own) {
-        free(own);
-        own = NULL;
-    }
-    if (!own && (name = variable(environment, size, "RELEASE_NAME")))
-        own = xstrdup(name);
-    if (!own && pod)
-        own = xasprintf("%s/%s", pod->space, pod->container);
-    if (own)
-        attribute_list_put(list, SERVICE_NAME, own);
+    if (own && *own)
+        return own;
     free(own);
+    if (pod->service)
+        return xstrdup(pod->service);
+    if ((name = variable(environment, size, "RELEASE_NAME")))
+        return xstrdup(name);
+    return pod->name_space && pod->container ? xasprintf("%s/%s", pod->name_space, pod->container)
+                                             : NULL;
 }
 
 /* A release of Elixir or Erlang has its version in the environment. */
@@ -128,33 +94,55 @@ static void add_version(struct buffer *list, const char *environment, size_t siz
     free(own);
 }
 
-char *service_attributes_from(const char *environment, size_t size, const char *logs,
-                              const char *container)
+char *service_attributes_from(const char *environment, size_t size, const struct pod *pod,
+                              const char *service)
 {
     const char *given = variable(environment, size, "OTEL_RESOURCE_ATTRIBUTES");
     struct buffer list = {0};
-    struct pod pod;
-    bool has_pod = find_pod(logs, container, &pod);
+    char *own;
 
     if (!given)
         given = "";
-    add_given(&list, given, has_pod);
-    if (has_pod)
-        add_pod(&list, &pod);
-    add_service(&list, environment, size, given, has_pod ? &pod : NULL);
+    add_given(&list, given, pod->name);
+    add_pod(&list, pod);
+    own = service_name(environment, size, given, pod);
+    add_known(&list, SERVICE_NAME, service && *service ? service : own);
+    free(own);
     add_version(&list, environment, size, given);
-    if (has_pod)
-        free_pod(&pod);
     buffer_byte(&list, '\0');
     return list.data;
 }
 
-char *service_attributes(pid_t pid, const char *container)
+/* True if this program has another root than the host. */
+static bool host_is_elsewhere(void)
 {
-    size_t size = 0;
-    char *environment = process_environment(pid, &size);
-    char *list = service_attributes_from(environment ? environment : "", size, LOGS, container);
+    struct stat own, host;
 
+    return !stat("/", &own) && !stat(HOST, &host) &&
+           (own.st_dev != host.st_dev || own.st_ino != host.st_ino);
+}
+
+/* Files of the host can be mounted here, and the others are behind HOST, unless it is forbidden. */
+static struct pod pod_of(const char *cgroup, const char *container)
+{
+    struct pod pod = {0};
+
+    pod_learn(&pod, "", cgroup, container);
+    if (host_is_elsewhere())
+        pod_learn(&pod, HOST, cgroup, container);
+    return pod;
+}
+
+char *service_attributes(pid_t pid, const char *container, const char *service)
+{
+    size_t size = 0, length;
+    char *environment = process_environment(pid, &size);
+    char *cgroup = procfs_read(pid, "cgroup", &length);
+    struct pod pod = pod_of(cgroup ? cgroup : "", container);
+    char *list = service_attributes_from(environment ? environment : "", size, &pod, service);
+
+    pod_free(&pod);
+    free(cgroup);
     free(environment);
     return list;
 }

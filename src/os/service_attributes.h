@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The service that an OS process is part of. Two sources need no request to others: the environment
- * of the process, and the names that a kubelet gives to the logs of its host.
+ * The service that an OS process is part of, by sources that need no request to others: the
+ * environment of the process, and its pod (os/pod.h).
  */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "os/pod.h"
+
 /*
  * Return the known attributes as a list (util/attribute_list.h), to be freed; "" if there are none.
  * Names are from OpenTelemetry's semantic conventions 1.44. Attributes of OTEL_RESOURCE_ATTRIBUTES
- * come first; its attributes of the pod are left out if the kubelet's are known. service.name is
- * the first of these that exists:
+ * come first; its attributes of the pod are left out if the host knows the pod's name. service.name
+ * is the first of these that exists:
  *
+ *   `service`                   what the user calls it; NULL or "": nothing
  *   OTEL_SERVICE_NAME           of the environment
  *   service.name                in OTEL_RESOURCE_ATTRIBUTES
+ *   pyroscope.io/service_name   an annotation of the pod
  *   RELEASE_NAME                of a release of Elixir or Erlang
  *   NAMESPACE/CONTAINER         of Kubernetes
  *
@@ -23,9 +27,8 @@
  *
  * `container` is the id of the process's container; "": none.
  */
-char *service_attributes(pid_t pid, const char *container);
+char *service_attributes(pid_t pid, const char *container, const char *service);
 
-/* The same from an environment, in which each variable ends in NUL, and from the directory with the
- * logs of containers. */
-char *service_attributes_from(const char *environment, size_t size, const char *logs,
-                              const char *container);
+/* The same from an environment, in which each variable ends in NUL, and a pod. */
+char *service_attributes_from(const char *environment, size_t size, const struct pod *pod,
+                              const char *service);

@@ -432,7 +432,7 @@ static int run(struct dump_taker *taker, struct error *sampling, struct error *e
     struct dump *dump = taker->dump;
 
     taker->symbolizer =
-        symbolizer_new(taker->vm, &taker->request->name_keys, taker->profile, error);
+        symbolizer_new(taker->vm, &taker->request->name_keys, NULL, taker->profile, error);
     if (!taker->symbolizer)
         return -1;
     dump->realtime = dump_time(taker->vm);

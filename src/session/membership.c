@@ -46,8 +46,9 @@ static int open_target(const struct session *session, struct target *target, str
 {
     set_plan(session, target);
     target->name.is_known = has_name(target->vm);
-    target->symbolizer =
-        symbolizer_new(target->vm, &session->options->name_keys, session->segment->profile, error);
+    target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
+                                        target->rule ? target->rule->service : NULL,
+                                        session->segment->profile, error);
     return target->symbolizer ? 0 : -1;
 }
 

@@ -22,7 +22,9 @@ struct target_rule {
     char *container; /* name in its pod, or the id */
     char *name_space, *pod;
     bool profile;
-    struct target_plan plan; /* if `profile` */
+    /* if `profile` */
+    char *service; /* the name of the VM's service; NULL: by what is known of the VM */
+    struct target_plan plan;
 };
 
 /* The names of a VM. */

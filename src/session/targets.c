@@ -59,7 +59,7 @@ size_t targets_find_rule(const struct target_rule *rules, size_t count, const st
     size_t result;
 
     process_container(vm->pid, id, sizeof(id));
-    attributes = service_attributes(vm->pid, id);
+    attributes = service_attributes(vm->pid, id, NULL);
     container = attribute_list_find(attributes, "k8s.container.name");
     name_space = attribute_list_find(attributes, "k8s.namespace.name");
     pod = attribute_list_find(attributes, "k8s.pod.name");

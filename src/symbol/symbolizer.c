@@ -55,7 +55,7 @@ static string_id text(struct profile *profile, const char *value)
     return value[0] ? profile_string_z(profile, value) : 0;
 }
 
-static target_id add_target(struct profile *profile, struct vm *vm)
+static target_id add_target(struct profile *profile, struct vm *vm, const char *service)
 {
     char node[600], release[16], container[256] = "", *attributes;
     struct target_entry target = {
@@ -70,7 +70,7 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     snprintf(release, sizeof(release), "%d", vm->build.otp_release);
     if (!vm->core) {
         process_container(vm->pid, container, sizeof(container));
-        attributes = service_attributes(vm->pid, container);
+        attributes = service_attributes(vm->pid, container, service);
         target.attributes = text(profile, attributes);
         free(attributes);
     }
@@ -84,7 +84,7 @@ static target_id add_target(struct profile *profile, struct vm *vm)
     return profile_target(profile, &target);
 }
 
-struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
+struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys, const char *service,
                                   struct profile *profile, struct error *error)
 {
     struct symbolizer *symbolizer = xcalloc(1, sizeof(*symbolizer));
@@ -98,7 +98,7 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
         goto fail;
-    symbolizer->target = add_target(profile, vm);
+    symbolizer->target = add_target(profile, vm, service);
     symbolizer->threads = thread_cache_new(vm, profile, symbolizer->target);
     symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
     symbolizer->runtime = runtime_names_new(vm, symbolizer->code);

@@ -19,8 +19,9 @@
 
 struct symbolizer;
 
-/* Borrows all. `keys` are the user's keys for labels of processes, or NULL. NULL with error. */
-struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys,
+/* Borrows all. `keys` are the user's keys for labels of processes, or NULL; `service` is the user's
+ * name for the VM's service, or NULL. NULL with error. */
+struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys, const char *service,
                                   struct profile *profile, struct error *error);
 /* Put samples and threads into this new profile from now on. It contains only events, and the
  * targets of symbolizers that were moved to it earlier. The old profile must exist until this

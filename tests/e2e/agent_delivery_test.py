@@ -20,6 +20,7 @@ import nodes
 from agent_test import EVENTS, INTERVAL, Service, named
 
 NEEDS = "all nodes"
+PARANOID = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text(encoding="ascii")) > 2
 DEPLOY = nodes.ROOT / "deploy"
 VERSION = re.search(r"^VERSION := (\S+)", (nodes.ROOT / "Makefile").read_text(), re.M)[1]
 IMAGE = nodes.BUILD / "image" / f"beamflame-{VERSION}.tar"
@@ -126,7 +127,9 @@ class Delivered(unittest.TestCase):
         return said
 
 
-class Image(Delivered):
+class DaemonSet(Delivered):
+    """The image is unpacked, and `self.pod` is what the DaemonSet says of its pod."""
+
     def setUp(self):
         super().setUp()
         if not shutil.which("umoci"):
@@ -172,9 +175,10 @@ class Image(Delivered):
                                    "type": "none", "options": ["rbind", mode]})
         return spec
 
+
+class Image(DaemonSet):
     def test_image_runs_with_what_the_daemon_set_has(self):
-        paranoid = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text())
-        self.start(self.out / "bundle", self.spec(paranoid > 2))
+        self.start(self.out / "bundle", self.spec(PARANOID))
         self.check_agent()
 
 

@@ -8,12 +8,12 @@ import signal
 import subprocess
 import time
 import unittest
-import urllib.parse
 import urllib.request
 
 import beamflame
 import nodes
 from agent_http_test import free_port
+from prometheus import Prometheus
 from agent_test import named
 
 NEEDS = "all nodes"
@@ -22,14 +22,6 @@ OPEN = "application/openmetrics-text"
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 SERIES_MAX = 150      # of a node, without allocators and queues more than there can be
-PROMETHEUS = """
-scrape_configs:
-  - job_name: beamflame
-    scrape_interval: 1s
-    static_configs: [{targets: ['127.0.0.1:%d']}]
-"""
-
-
 def fetch(port, accept="*/*"):
     request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
     with urllib.request.urlopen(request, timeout=30) as answer:
@@ -87,9 +79,10 @@ class Metered(beamflame.Profilers):
     @staticmethod
     def wait(what, seconds=60):
         deadline = time.monotonic() + seconds
-        while not what():
+        while not (result := what()):
             assert time.monotonic() < deadline, "not in time"
             time.sleep(0.2)
+        return result
 
     @classmethod
     def await_reading(cls):
@@ -227,28 +220,10 @@ class Numbers(Metered):
 
     def test_prometheus_scrapes_and_answers(self):
         """Prometheus reads OpenMetrics, and has the node's series with all labels."""
-        if not shutil.which("prometheus"):
-            self.skipTest("prometheus is not installed")
-        port, config = free_port(), self.folder / "prometheus.yaml"
-        config.write_text(PROMETHEUS % self.port)
-        prometheus = subprocess.Popen(
-            ["prometheus", f"--config.file={config}", f"--web.listen-address=127.0.0.1:{port}",
-             f"--storage.tsdb.path={self.folder / 'tsdb'}"], stderr=subprocess.DEVNULL)
-        self.addCleanup(prometheus.wait)
-        self.addCleanup(prometheus.kill)
-        query = urllib.parse.quote(f'beamflame_node_processes{{service_name="{self.name}"}}'
-                                   " / on (instance, service_name, node) beamflame_node_processes_limit")
-
-        def answer():
-            try:
-                with urllib.request.urlopen(
-                        f"http://127.0.0.1:{port}/api/v1/query?query={query}", timeout=10) as got:
-                    return json.load(got)["data"]["result"]
-            except OSError:
-                return []
-
-        self.wait(answer)
-        [result] = answer()
+        prometheus = Prometheus(self, self.port)
+        query = (f'beamflame_node_processes{{service_name="{self.name}"}}'
+                 " / on (instance, service_name, node) beamflame_node_processes_limit")
+        [result] = self.wait(lambda: prometheus.answer(query))
         self.assertGreater(float(result["value"][1]), 0)
         self.assertLess(float(result["value"][1]), 0.1)
 

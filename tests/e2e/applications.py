@@ -40,20 +40,25 @@ class Application:
         for name, text in dict(configuration).items():
             (folder / "lab" / name).write_text(text, encoding="utf-8")
         self.log, pid_file = folder / "log", folder / "pid"
+        command, variables = self.launcher(release, folder / "lab", pid_file, {
+            "HOME": "/tmp", "LC_ALL": "C.UTF-8", "ERL_EPMD_PORT": str(free_port()),
+            "ERL_EPMD_ADDRESS": "127.0.0.1", **dict(environment)})
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [nodes.OTP_LAB, "run", release, "--ns", "--pa", folder / "lab", "--pid-file", pid_file,
-                 "--", *nodes.NO_BUSY_WAIT, *arguments],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                env={**os.environ, "HOME": "/tmp", "LC_ALL": "C.UTF-8",
-                     "ERL_EPMD_PORT": str(free_port()), "ERL_EPMD_ADDRESS": "127.0.0.1",
-                     **dict(environment)})
+                [*command, *nodes.NO_BUSY_WAIT, *arguments], stdin=subprocess.DEVNULL, stdout=log,
+                stderr=log, start_new_session=True, env={**os.environ, **variables})
         try:
             self.wait(lambda: pid_file.exists() and pid_file.read_text().strip())
             self.pid = int(pid_file.read_text())
         except BaseException:
             self.kill()
             raise
+
+    def launcher(self, release, lab, pid_file, environment):
+        """Return the command that runs erl with the arguments that follow, and the variables that
+        the command itself has."""
+        return [nodes.OTP_LAB, "run", release, "--ns", "--pa", lab, "--pid-file", pid_file,
+                "--"], environment
 
     def __enter__(self):
         return self

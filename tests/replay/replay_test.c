@@ -39,7 +39,7 @@ static void open_replay(struct replay *replay, const char *path)
     replay->kernel = image_kernel(&replay->image);
     replay->vm = image_vm(&replay->image, &error);
     if (replay->vm)
-        replay->symbolizer = symbolizer_new(replay->vm, NULL, replay->profile, &error);
+        replay->symbolizer = symbolizer_new(replay->vm, NULL, NULL, replay->profile, &error);
     if (!replay->symbolizer)
         fail_msg("%s: %s", path, error.text);
     symbolizer_set_kernel(replay->symbolizer, replay->kernel, false);

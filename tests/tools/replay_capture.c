@@ -127,7 +127,7 @@ static int decode(struct capture *capture, struct error *error)
     struct recording_totals totals = {0};
 
     replay_log_clear(capture->log);
-    symbolizer = symbolizer_new(capture->vm, NULL, profile, error);
+    symbolizer = symbolizer_new(capture->vm, NULL, NULL, profile, error);
     for (size_t i = 0; symbolizer && i < capture->image.sample_count; i++) {
         const struct buffer *bytes = &capture->image.samples[i].bytes;
         struct snapshot snapshot;

@@ -33,6 +33,7 @@
  *       profile: false
  *     - node: shop@*
  *       profile: true
+ *       service_name: shop   # default: by environment, pod or node
  *       cpu: 99              # the same as in record, whose values are the defaults
  *       wall: 5
  *       events: gc,msg
@@ -67,6 +68,7 @@
 struct agent_rule {
     char *node, *container, *name_space, *pod;
     bool profile;
+    char *service;      /* the name of their service; NULL: by what is known of them */
     uint32_t cpu, wall; /* as in agent_config.record, and the next one */
     char *events;
 };

@@ -54,6 +54,8 @@ static const struct config_key keys[] = {
      "pattern of the pod's name"},
     {CONFIG_RULES, "profile", &config_flag, OF_RULE(profile), NULL, true, 0, 0,
      "true: profile the VMs that match; false: do not"},
+    {CONFIG_RULES, "service_name", &config_text, OF_RULE(service), NULL, false, 0, 256,
+     "name of the service that these VMs are part of"},
     {CONFIG_RULES, "cpu", &config_count, OF_RULE(cpu), NULL, false, 0, 1000,
      "CPU samples a second on each CPU, of these VMs; 0: none", "cpu"},
     {CONFIG_RULES, "wall", &config_count, OF_RULE(wall), NULL, false, 0, 1000,
