@@ -22,7 +22,10 @@ class Samples:
 
     def __init__(self, recordings, path):
         self.counts, self.cpu_seconds, self.accounted = defaultdict(Counter), Counter(), Counter()
-        beamflame.record("report", *recordings, "--idle", "-o", path)
+        stats = path.with_name("stats.json")
+        beamflame.record("report", *recordings, "--idle", "-o", path, "--stats", stats)
+        self.attributes = {target["node"].partition("@")[0]: target["attributes"]
+                           for target in json.loads(stats.read_text())["targets"]}
         nodes_of = defaultdict(dict)  # "target", "process" and "thread": node by id
         with open(path, encoding="utf-8") as lines:
             for entry in map(json.loads, lines):
@@ -95,7 +98,8 @@ class Rules(beamflame.Profilers, unittest.TestCase):
         """Four VMs of equal load. The samples of each stand for its CPU time, however rare they
         are."""
         self.configure(f"node: often@*, profile: true, cpu: {FREQUENT}, wall: 0, events: ''",
-                       f"node: rare@*, profile: true, cpu: {RARE}, events: 'gc,sched'",
+                       f"node: rare@*, profile: true, cpu: {RARE}, events: 'gc,sched', "
+                       "service_name: till",
                        "node: numbers@*, profile: true, cpu: 0, wall: 0, events: ''",
                        "node: other@*, profile: true",
                        "profile: false")
@@ -107,6 +111,8 @@ class Rules(beamflame.Profilers, unittest.TestCase):
         samples = self.samples(self.recordings())
         self.assertEqual(samples.events_of("often"), {"cpu"})
         self.assertEqual(samples.events_of("rare"), {"cpu", "wall", "gc", "sched"})
+        self.assertEqual((samples.attributes["rare"], samples.attributes["other"]),
+                         ("service.name=till", None))
         self.assertEqual(samples.events_of("numbers"), set())
         self.assertEqual(samples.events_of("other"), {"cpu", "wall", "gc", "alloc"})
         for name, hertz in (("often", FREQUENT), ("rare", RARE), ("other", 19)):

@@ -65,6 +65,20 @@ static void test_environment_does_not_choose_the_pod(void **state)
                       none, "k8s.pod.name=own,service.name=r");
 }
 
+/* What the user calls it counts before all else; an empty name is none. */
+static void test_user_names_the_service(void **state)
+{
+    static const char environment[] = "OTEL_SERVICE_NAME=shop\0";
+    char *named = service_attributes_from(environment, sizeof(environment) - 1, &none, "till");
+    char *unnamed = service_attributes_from(environment, sizeof(environment) - 1, &none, "");
+
+    (void)state;
+    assert_string_equal(named, "service.name=till");
+    assert_string_equal(unnamed, "service.name=shop");
+    free(named);
+    free(unnamed);
+}
+
 /* The annotation counts before what is not made for services, and behind what is. */
 static void test_annotation_names_the_service(void **state)
 {
@@ -86,6 +100,7 @@ int main(void)
         cmocka_unit_test(test_empty_variables_name_nothing),
         cmocka_unit_test(test_environment_does_not_choose_the_pod),
         cmocka_unit_test(test_annotation_names_the_service),
+        cmocka_unit_test(test_user_names_the_service),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
