@@ -6,8 +6,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "os/family.h"
 #include "os/process.h"
 #include "util/clock.h"
+
+enum { MEMORY_SECONDS = 60 };
 
 struct agent_status *agent_status_new(struct error *error)
 {
@@ -69,6 +72,20 @@ bool agent_status_refusals(const struct agent_status *status,
     return false;
 }
 
+/* Reading the memory takes some ms. A counter never decreases: a process that ends between two
+ * reads is in neither. */
+static void note_all_processes(struct agent_status *status)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu, bytes;
+
+    if (family_cpu_time(getpid(), &cpu) && cpu > status->all_cpu_ns)
+        status->all_cpu_ns = cpu;
+    if (now < status->memory_due || !family_memory(getpid(), &bytes))
+        return;
+    status->all_bytes = bytes;
+    status->memory_due = now + MEMORY_SECONDS * 1000000000ULL;
+}
+
 void agent_status_note(struct agent_status *status, const struct session *session,
                        const struct session_options *options, const struct targets *targets)
 {
@@ -80,6 +97,7 @@ void agent_status_note(struct agent_status *status, const struct session *sessio
     status->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     if (process_resident_bytes(getpid(), &resident))
         status->resident = resident;
+    note_all_processes(status);
     status->budget_ppm = options->event_count ? (uint64_t)(options->budget * 1e6) : 0;
     node_board_write(&status->nodes_board, targets, session_profile(session));
 }
