@@ -28,6 +28,7 @@
  *      rowIntervals(recording, weights, samples): RowIntervals | null   row_interval.js
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples, intervals): ProcessRow[]
+ *      traceRows(recording, weights, samples, intervals): TraceRows
  *      delaysOf(recording, processes, range): Delays | null             delays.js
  *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
@@ -67,6 +68,7 @@ export interface Recording {
     /* The same of the times in which an event was recorded. */
     recorded: (Float64Array | null)[];
     samples: Samples;
+    traces: Traces;
     nodeMetrics: NodeSeries[];
 }
 
@@ -147,6 +149,13 @@ export interface Samples {
     metric(index: number): Float64Array; /* decoded at the first call, then kept */
 }
 
+/* The traces of the samples. A sample without one has place 0. */
+export interface Traces {
+    ids: string[]; /* by place, most samples first; [0] is "" */
+    of: Uint32Array; /* by sample, its place; ids.length: not listed; empty if no sample has a trace */
+    notListed: number; /* how many traces */
+}
+
 /* A metric of a VM, or of an allocator, table or port of it, in order of time. A value holds until the
  * next one (src/profile/node_metrics.h). */
 export interface NodeSeries {
@@ -170,6 +179,7 @@ export interface Choice {
     per: "total" | "time" | "none"; /* what the sides of a comparison are scaled by */
     include: string; exclude: string; /* regular expressions, "" for none (-I, -X) */
     processes: number[]; /* Processes.same; [] is all */
+    traces: string[]; /* ids; [] is all */
     statuses: number[]; schedulers: number[]; /* thread ids; [] is all */
     idle: boolean; /* graphs of event wall show idle processes */
     foldWaiting: boolean; /* processes of event wall that wait are one frame (waiting.js) */
@@ -192,8 +202,8 @@ export interface View extends Choice {
     scale: "auto" | Scale; /* of the heatmap; auto: by the length of the recording */
     at: number; /* left edge of a long recording's heatmap, ms on the axis; 0: the start */
     zoom: { part: number; path: string[] } | null; /* names of frames, from the root's child on */
-    panel: "auto" | "none" | "functions" | "lines" | "tree" | "processes" | "vm"; /* auto: functions in a
-                                                                                   * wide window */
+    panel: "auto" | "none" | "functions" | "lines" | "tree" | "processes" | "traces"
+        | "vm"; /* auto: functions in a wide window */
 }
 
 /* ---- what is shown ---- */
@@ -311,6 +321,18 @@ export interface ProcessRow {
     growth: number; /* bytes of memory and binaries, from its first sample to the newest, or NaN */
     statuses: Float64Array; /* share by status */
     spark: Float32Array; /* weight over time */
+}
+
+export interface TraceRow {
+    trace: string;
+    /* The process with most of the total (process_names.js), and how many others. */
+    name: string; pid: string; node: string; others: number;
+    total: number; half: number; samples: number;
+    spark: Float32Array; /* weight over time */
+}
+export interface TraceRows {
+    rows: TraceRow[];
+    without: number; notListed: number; /* weight of samples without a trace, or with one not listed */
 }
 
 /* Who ran while processes were in run queues (delays.js). */

@@ -239,6 +239,61 @@ static void test_parts_of_one_hit_are_noted(void **state)
     free(page);
 }
 
+/* Of two spans of one trace, and one of another. A page of samples without traces has no column. */
+static void test_traces_are_listed_by_their_number_of_samples(void **state)
+{
+    static const char ids[] = "000000000000000000000000000000ff\0"
+                              "4bf92f3577b34da6a3ce929d0e0e4736";
+    const struct trace_span other = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 5};
+    struct small_profile small;
+    struct column traces;
+    char *page;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].trace_span = profile_trace_span(small.profile, &other);
+    for (int i = 1; i < SMALL_SAMPLES; i += 2)
+        small.samples[i].trace_span =
+            profile_trace_span(small.profile, &(struct trace_span){0, 0xff, (uint64_t)i});
+    page = page_of(&small);
+    column_open(&traces, page, "traces");
+    assert_int_equal(traces.cursor.end - traces.cursor.at, sizeof(ids));
+    assert_memory_equal(traces.bytes, ids, sizeof(ids));
+    NUMBERS(page, "trace", 0, 2, 1, 1); /* sample 2 has no process, which is first */
+    assert_non_null(strstr(page, "\"traces\": 2, \"tracesNotListed\": 0}"));
+    free(page);
+    small_profile_make(&small);
+    page = page_of(&small);
+    assert_null(strstr(page, "[\"trace\","));
+    assert_null(strstr(page, "[\"traces\","));
+    free(page);
+}
+
+/* Each trace has one sample, but the last one has two, and is the first of the list. */
+static void test_traces_beyond_the_limit_are_counted(void **state)
+{
+    struct html_columns columns = {0};
+    struct trace_span span = {.span = 1};
+    struct html_traces traces;
+
+    (void)state;
+    html_traces_init(&traces);
+    for (span.trace_low = 1; span.trace_low <= HTML_TRACES_MAX + 5; span.trace_low++)
+        html_traces_add(&traces, &span);
+    html_traces_add(&traces, &(struct trace_span){0, HTML_TRACES_MAX + 5, 2});
+    html_traces_finish(&traces, &columns);
+    assert_int_equal(traces.keys.count - traces.listed, 5);
+    for (span.trace_low = 1; span.trace_low <= HTML_TRACES_MAX + 4; span.trace_low++)
+        assert_int_equal(html_traces_place(&traces, &span), span.trace_low < HTML_TRACES_MAX
+                                                                ? span.trace_low + 1
+                                                                : HTML_TRACES_MAX + 1);
+    assert_int_equal(html_traces_place(&traces, &span), 1);
+    html_column_close(columns.list[0]);
+    assert_int_equal(columns.list[0]->size, 33 * HTML_TRACES_MAX);
+    html_columns_free(&columns);
+    html_traces_free(&traces);
+}
+
 static void test_page_has_tables_of_stacks_processes_and_strings(void **state)
 {
     struct small_profile small;
@@ -396,6 +451,8 @@ int main(void)
         cmocka_unit_test(test_large_numbers_are_split_into_bytes),
         cmocka_unit_test(test_each_event_has_its_own_columns_of_values),
         cmocka_unit_test(test_parts_of_one_hit_are_noted),
+        cmocka_unit_test(test_traces_are_listed_by_their_number_of_samples),
+        cmocka_unit_test(test_traces_beyond_the_limit_are_counted),
         cmocka_unit_test(test_page_has_tables_of_stacks_processes_and_strings),
         cmocka_unit_test(test_header_has_the_options_and_the_losses),
         cmocka_unit_test(test_hostile_name_is_not_parsed_as_markup),

@@ -10,14 +10,16 @@ const SAMPLES = [{ time: 10, stack: "a:b/1" }, { time: 20, stack: "c:d/0", event
     { time: 30, stack: "c:d/0", event: "wall" }];
 
 test("a link has what differs from the defaults of its event", () => {
-    const link = new Link(makeRecording(SAMPLES));
+    const link = new Link(makeRecording(SAMPLES, undefined, ["a".repeat(32), "b".repeat(32)]));
 
     for (const fragment of ["", "event=gc", "event=wall&group=pid", "event=gc&range=10-20&idle=1",
+        `trace=${"a".repeat(32)}%2C${"b".repeat(32)}&panel=traces`,
         "include=a%26b&hidden=%255E%252C&zoom=0%2Ca%253Ab%252F1"]) {
         const { view, problems } = link.read(`#${fragment}`);
 
         assert.deepEqual([link.write(view), problems], [fragment, []]);
     }
+    assert.deepEqual(link.read(`trace=${"A".repeat(32)}`).view.traces, ["a".repeat(32)]);
     assert.equal(link.read("weight=wall").view.event, "wall");
     assert.equal(link.read("event=gc&weight=cpu").view.event, "cpu");
 });
@@ -26,7 +28,8 @@ test("what the recording does not have is named and left out", () => {
     const link = new Link(makeRecording(SAMPLES));
 
     for (const wrong of ["event=alloc", "weight=zzz", "group=colour", "range=5-5", "range=a",
-        "range=10000-10001", "process=99", "status=99", "scheduler=7", "idle=2", "form=cube",
+        "range=10000-10001", "process=99", "status=99", "scheduler=7",
+        `trace=${"c".repeat(32)}`, "trace=12", "idle=2", "form=cube",
         "focus=x:y/0", "include=(", "hidden=(", "zoom=2,a", "panel=", "colour=red"]) {
         const { view, problems } = link.read(`${wrong}&search=b`);
 

@@ -5,7 +5,7 @@
 
 export const CHOICE = Object.freeze({
     event: "", weight: "", change: false, groupBy: ["none"], range: null, against: null, per: "none",
-    include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
+    include: "", exclude: "", processes: [], traces: [], statuses: [], schedulers: [], idle: false,
     foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false, erlangOnly: false,
     hidden: [], search: "",
 });
@@ -50,15 +50,18 @@ function partsOf(samples) {
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
- * activity, ofHit, exact, thread, delay, reductions, msgq, memory, binaries}. Fields that are left out have
+ * activity, ofHit, exact, thread, trace, delay, reductions, msgq, memory, binaries}. Fields that are left out have
  * defaults. A frame that begins with '*' is native code: "*a.so+0x12%b1" is unnamed code of build b1;
- * "f@12" is line 12 of src/f.erl. Event sched has a second value, delay.
+ * "f@12" is line 12 of src/f.erl. Event sched has a second value, delay. A trace that is not one of
+ * `listed` is not listed.
  *
  * @param {object[]} samples
  * @param {object[]} [parts]
+ * @param {string[]} [listed] traces
  * @returns {Recording}
  */
-export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency: 0 }]) {
+export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency: 0 }],
+    listed = []) {
     const strings = new Table(), frames = new Table(), stacks = new Table();
     const processes = new Table(), string = (text) => (text ? strings.add(text) : 0);
     const events = [...new Set(samples.map(({ event = "cpu" }) => event))];
@@ -73,6 +76,8 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         pid: string(`<0.${name.length}.0>`) }) : 0);
     const stack = Uint32Array.from(samples, (sample) => stackOf(sample.stack ?? ""));
     const process = Uint32Array.from(samples, (sample) => processOf(sample.process));
+    const traceIds = ["", ...listed];
+    const placeOf = (trace) => (traceIds.includes(trace) ? traceIds.indexOf(trace) : traceIds.length);
     const column = (Type, of) => Type.from(samples, of);
 
     return {
@@ -96,6 +101,9 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         spans: ["", ...events].map(() => null),
         recorded: ["", ...events].map(() => null),
         nodeMetrics: [],
+        traces: { ids: traceIds, of: column(Uint32Array, ({ trace = "" }) => placeOf(trace)),
+            notListed: new Set(samples.map(({ trace = "" }) => trace)
+                .filter((trace) => !traceIds.includes(trace))).size },
         samples: {
             count: samples.length, stack, process,
             time: column(Uint32Array, ({ time = 0 }) => time),

@@ -13,6 +13,7 @@ import { matchTree } from "#analysis/search";
 import { cellMsOf, heatmapCells, markCells } from "#analysis/heatmap_cells";
 import { COLUMN_MS, overviewMs } from "#analysis/heatmap_scales";
 import { processRows } from "#analysis/process_rows";
+import { traceRows } from "#analysis/trace_rows";
 import { delaysOf } from "#analysis/delays";
 import { countedOf } from "#analysis/counted";
 import { eventTotals } from "#analysis/event_totals";
@@ -180,6 +181,15 @@ export class Model {
                 this.intervals(any)[0]));
     }
 
+    /** Also traces that are not selected: the user can select them. @param {Choice} choice */
+    traces(choice) {
+        const any = ofAnyTrace(choice);
+
+        return remember(this.recording, "traces", this.key(any), () =>
+            traceRows(this.recording, this.weights(any), this.sides(any)[0],
+                this.intervals(any)[0]));
+    }
+
     /** Who ran while the selected processes were in run queues. @param {Choice} choice */
     delays({ processes, range }) {
         return remember(this.recording, "delays", JSON.stringify([processes, range]), () =>
@@ -291,4 +301,9 @@ export class Model {
 /** The choice of the table of processes: all processes, not compared. @param {Choice} choice */
 export function ofAnyProcess(choice) {
     return { ...choice, processes: [], against: null };
+}
+
+/** The choice of the table of traces: all traces, not compared. @param {Choice} choice */
+export function ofAnyTrace(choice) {
+    return { ...choice, traces: [], against: null };
 }

@@ -37,8 +37,8 @@ export function select(recording, choice, roots, range) {
  * @param {Roots} roots
  */
 function selectAtAnyTime(recording, choice, roots) {
-    const { include, exclude, processes, statuses, schedulers } = choice;
-    const key = JSON.stringify([include, exclude, processes, statuses, schedulers,
+    const { include, exclude, processes, traces, statuses, schedulers } = choice;
+    const key = JSON.stringify([include, exclude, processes, traces, statuses, schedulers,
         leftOutIdle(recording, choice), include || exclude ? nameOf(roots) : ""]);
 
     return remember(recording, "selection", key, () => filter(recording, choice, roots));
@@ -57,6 +57,8 @@ function filter(recording, choice, roots) {
 
     if (choice.processes.length)
         keep(wanted, samples.process, processesOf(recording, choice.processes), 1);
+    if (choice.traces.length)
+        keep(wanted, recording.traces.of, tracesOf(recording, choice.traces), 1);
     if (choice.statuses.length)
         keep(wanted, samples.status,
             marks(256, selectedStatuses(recording, choice.statuses)), 1);
@@ -96,6 +98,16 @@ function processesOf({ processes }, ids) {
     const marked = marks(processes.same.length, ids);
 
     return processes.same.map((same, id) => (id ? marked[same] : 0));
+}
+
+/**
+ * By place of a trace, 1 if it is one of these.
+ *
+ * @param {Recording} recording
+ * @param {string[]} wanted
+ */
+function tracesOf({ traces: { ids } }, wanted) {
+    return marks(ids.length + 1, wanted.map((id) => ids.indexOf(id)));
 }
 
 /**

@@ -13,7 +13,8 @@ import { bytesOf, Columns } from "#recording/columns";
  * @typedef {Header & {
  *     targets: Target[], events: RecordedEvent[], columns: [string, number, number][],
  *     counts: { samples: number, strings: number, frames: number, stacks: number,
- *               ancestors: number, processes: number, threads: number },
+ *               ancestors: number, processes: number, threads: number,
+ *               traces: number, tracesNotListed: number },
  * }} PageHeader
  */
 
@@ -31,14 +32,14 @@ const NO_EVENT = { name: "", values: [], summary: null };
 
 /* ---- tables ---- */
 
-/** @param {Columns} columns @param {number} count */
-function readStrings(columns, count) {
-    const strings = new TextDecoder().decode(columns.get("strings")).split("\0");
-    if (strings.length !== count + 1)
-        throw new Error("the page is damaged: it has not all strings of its recording");
-    strings.pop();
-    strings.unshift("");
-    return strings;
+/** Texts by number; [0] is "". @param {Columns} columns @param {string} name @param {number} count */
+function readTexts(columns, name, count) {
+    const texts = new TextDecoder().decode(columns.get(name)).split("\0");
+    if (texts.length !== count + 1)
+        throw new Error(`the page is damaged: it has not all ${name} of its recording`);
+    texts.pop();
+    texts.unshift("");
+    return texts;
 }
 
 /**
@@ -306,6 +307,18 @@ function readSamples(columns, header, events) {
 }
 
 /**
+ * @param {Columns} columns @param {PageHeader["counts"]} counts @param {Uint32Array} process by sample
+ * @returns {Recording["traces"]}
+ */
+function readTraces(columns, counts, process) {
+    if (!columns.has("traces"))
+        return { ids: [""], of: new Uint32Array(0), notListed: 0 };
+    const order = orderByProcess(process, counts.processes);
+    return { ids: readTexts(columns, "traces", counts.traces), notListed: counts.tracesNotListed,
+        of: columns.ordered("trace", new Uint32Array(counts.samples), order) };
+}
+
+/**
  * By event, times in ms: in which it could be seen ("spans"; [0]: in which the recorder ran), or was recorded.
  * @param {Columns} columns @param {"spans" | "recorded"} what @param {number} events
  * @returns {Recording["spans"]}
@@ -366,9 +379,10 @@ export async function readRecording(page) {
     const header = JSON.parse(scriptText(page, "header"));
     const { counts } = header, events = [NO_EVENT, ...header.events];
     const columns = await Columns.unpack(header.columns, bytesOf(scriptText(page, "recording")));
-    const strings = readStrings(columns, counts.strings);
+    const strings = readTexts(columns, "strings", counts.strings);
+    const samples = readSamples(columns, header, events);
     return {
-        header, strings, events,
+        header, strings, events, samples,
         frames: readFrames(columns, counts.frames, strings),
         stacks: readStacks(columns, counts.stacks),
         processes: readProcesses(columns, counts.processes),
@@ -377,7 +391,7 @@ export async function readRecording(page) {
         targets: [NO_TARGET, ...header.targets],
         spans: readSpans(columns, "spans", events.length),
         recorded: readSpans(columns, "recorded", events.length),
-        samples: readSamples(columns, header, events),
+        traces: readTraces(columns, counts, samples.process),
         nodeMetrics: readNodeMetrics(columns, header.nodeMetrics),
     };
 }

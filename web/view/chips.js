@@ -12,7 +12,7 @@ import { processName } from "#analysis/process_names";
 /** @typedef {{ text: string, without: Partial<View>, sort?: string }} Chip `sort`: its class */
 
 /** @type {Partial<View>} */
-const EVERYTHING = { processes: [], statuses: [], schedulers: [],
+const EVERYTHING = { processes: [], traces: [], statuses: [], schedulers: [],
     include: "", exclude: "", form: "stacks", focus: "", hidden: [] };
 
 /**
@@ -35,6 +35,9 @@ function chipsOf(view, recording, idle) {
     for (const process of view.processes)
         chips.push({ text: processText(processName(recording, process)),
             without: { processes: view.processes.filter((other) => other !== process) } });
+    for (const trace of view.traces)
+        chips.push({ text: `trace ${trace}`,
+            without: { traces: view.traces.filter((other) => other !== trace) } });
     if (view.statuses.length)
         chips.push({ text: view.statuses.map((status) => statuses[status] || "no process")
             .join(", "), without: { statuses: [] } });

@@ -9,8 +9,8 @@ import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
 /** The View of a page without options of the command line. */
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
-    per: "time", include: "", exclude: "", processes: [], statuses: [], schedulers: [], idle: false,
-    foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
+    per: "time", include: "", exclude: "", processes: [], traces: [], statuses: [], schedulers: [],
+    idle: false,    foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
     erlangOnly: false, hidden: [], search: "", zoom: null, panel: "auto",
     lanes: "auto", scale: "auto", at: 0,
 }));

@@ -7,7 +7,7 @@ const HELP = [
     ["Everywhere", [
         ["/", "search (a regular expression)"], ["u, Backspace, Alt+\u2190", "undo a step"],
         ["U, Ctrl+Y, Alt+\u2192", "redo"], ["Esc", "zoom out, then end the search"],
-        ["0", "zoom out"], ["t", "tables: functions, lines, tree, processes, VM, none"], ["l", "lanes below the heatmap"],
+        ["0", "zoom out"], ["t", "tables: functions, lines, tree, processes, traces, VM, none"], ["l", "lanes below the heatmap"],
         ["p", "save, print"], ["d", "dark or light"], ["?", "this"],
     ]],
     ["Form of the graph", [
@@ -33,7 +33,7 @@ const HELP = [
         ["Shift+Enter", "begin the range to compare with"], ["Esc", "select all of the time"],
     ]],
     ["In tables", [
-        ["click, Enter", "narrow the graph to the row"], ["Ctrl+click", "to several processes"],
+        ["click, Enter", "narrow the graph to the row"], ["Ctrl+click", "to several processes or traces"],
         ["arrows", "move between rows; open and close those of the tree"],
     ]],
 ];

@@ -29,6 +29,9 @@ const NUMBERS = { write: (/** @type {number[]} */ list) => list.join(","),
 const TEXTS = { write: (/** @type {string[]} */ list) => list.map(encodeURIComponent).join(","),
     read: (/** @type {string} */ text) => text.split(",").filter(Boolean)
         .map(decodeURIComponent) };
+/* Ids can be pasted as other programs write them. */
+const TRACES = { write: (/** @type {string[]} */ list) => list.join(","),
+    read: (/** @type {string} */ text) => text.toLowerCase().split(",").filter(Boolean) };
 const RANGE = {
     write: (/** @type {Range | null} */ range) => (range ? `${range.from}-${range.to}` : ""),
     read: (/** @type {string} */ text) => {
@@ -63,6 +66,7 @@ const FIELDS = [
     ["groupBy", "group", TEXTS], ["range", "range", RANGE], ["against", "against", RANGE],
     ["per", "per", oneOf("time", "total", "none")], ["include", "include", TEXT],
     ["exclude", "exclude", TEXT], ["processes", "process", NUMBERS],
+    ["traces", "trace", TRACES],
     ["statuses", "status", NUMBERS], ["schedulers", "scheduler", NUMBERS],
     ["idle", "idle", FLAG], ["foldWaiting", "foldwaiting", FLAG],
     ["form", "form", oneOf("stacks", "callers", "sandwich", "time")], ["focus", "focus", TEXT],
@@ -70,7 +74,7 @@ const FIELDS = [
     ["erlangOnly", "erlang", FLAG], ["hidden", "hidden", TEXTS],
     ["search", "search", TEXT], ["zoom", "zoom", ZOOM],
     ["panel", "panel", oneOf("auto", "none", "functions", "lines", "tree",
-        "processes", "vm")],
+        "processes", "traces", "vm")],
     ["lanes", "lanes", oneOf("auto", "none", "shown")],
     ["scale", "scale", oneOf("auto", "second", "minute", "hour")], ["at", "at", NUMBER],
 ];
@@ -143,7 +147,7 @@ export class Link {
      * @param {string} event of the view
      */
     isKnown(key, value, event) {
-        const { header, events, processes, threads } = this.recording;
+        const { header, events, processes, threads, traces } = this.recording;
         const below = (/** @type {number} */ count) =>
             value.every((/** @type {number} */ id) => id < count);
 
@@ -161,6 +165,8 @@ export class Link {
                 || header.parts.some(({ from, to }) => value.from < to && from < value.to);
         case "processes":
             return below(processes.same.length);
+        case "traces":
+            return value.every((/** @type {string} */ id) => traces.ids.includes(id));
         case "statuses":
             return below(header.statuses.length);
         case "schedulers":

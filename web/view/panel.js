@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The panel beside the graph, with the tables of functions, lines, calls, processes and VMs, and its width. */
+/* The panel beside the graph, with the tables of functions, lines, calls, processes, traces and VMs, and its
+ * width. */
 import { button, element, fill } from "#view/dom";
 
 /** @typedef {import("../types.js").View} View */
-/** @typedef {"functions" | "lines" | "tree" | "processes" | "vm"} Tab */
+/** @typedef {"functions" | "lines" | "tree" | "processes" | "traces" | "vm"} Tab */
 
 /** @type {Record<Tab, string>} */
 const TITLES = { functions: "Functions", lines: "Lines", tree: "Tree", processes: "Processes",
-    vm: "VM" };
+    traces: "Traces", vm: "VM" };
 /* Least width of the window for a table by default, px. Bottom-up the table says most. */
 const ROOMY = 1500, ROOMY_BOTTOM_UP = 1000;
 const LEAST = 260, STEP = 24; /* least width of the panel and step of the arrow keys, px */

@@ -3,6 +3,7 @@
 import { delayContent } from "#view/delay_text";
 import { element, fill } from "#view/dom";
 import { amountText, changeText, numberText, percentText } from "#view/number_text";
+import { pickedWith } from "#view/picked";
 import { SPARK_COLUMN, sparkline } from "#view/sparkline";
 import { sureColumns, totalCell } from "#view/sure_columns";
 import { Table } from "#view/table";
@@ -23,7 +24,7 @@ export class ProcessTable {
         this.picked = [];
         this.table = new Table("Processes", {
             key: (row) => String(row.process), text: (row) => processText(row),
-            onpick: (row, more) => onpick(this.pickedWith(row.process, more)), onfocus: () => {},
+            onpick: (row, more) => onpick(pickedWith(this.picked, row.process, more)), onfocus: () => {},
         });
         /** @type {string | null} */
         this.kind = null; /* of the columns */
@@ -62,19 +63,6 @@ export class ProcessTable {
             .map(({ name }) => name).join(", ");
     }
 
-    /**
-     * @param {number} process
-     * @param {boolean} more
-     */
-    pickedWith(process, more) {
-        const others = this.picked.filter((other) => other !== process);
-        const was = others.length < this.picked.length;
-
-        if (more)
-            return was ? others : [...others, process];
-        return was && !others.length ? [] : [process];
-    }
-
     /** @returns {import("./table.js").Column<ProcessRow>[]} */
     columns() {
         const known = (/** @type {number} */ number, /** @type {string} */ text) =>
@@ -82,10 +70,7 @@ export class ProcessTable {
 
         return [
             { title: "process", width: "minmax(200px, 1fr)", order: (row) => row.name,
-                cell: (row) => element("span", { className: "process", title: processText(row) },
-                    element("span", { className: "name" }, row.name),
-                    element("span", { className: "faint" }, row.pid),
-                    element("span", { className: "name node faint" }, row.node)) },
+                cell: (row) => processCell(row) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,
                 cell: (row) => totalCell(row, this.weights?.unit ?? "samples") },
@@ -132,6 +117,22 @@ export class ProcessTable {
         bar.setAttribute("aria-label", bar.title);
         return bar;
     }
+}
+
+/**
+ * A process in a cell of a table, and a text behind it.
+ *
+ * @param {import("#analysis/process_names").ProcessName} process
+ * @param {string} [more]
+ */
+export function processCell(process, more = "") {
+    const { name, pid, node } = process;
+
+    return element("span", { className: "process",
+        title: [processText(process), more].filter(Boolean).join(" ") },
+    element("span", { className: "name" }, name), element("span", { className: "faint" }, pid),
+    element("span", { className: "name node faint" }, node),
+    more ? element("span", { className: "faint" }, more) : null);
 }
 
 /** "worker <0.90.0> shop@web". @param {import("#analysis/process_names").ProcessName} process */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The tables beside the graph: which one is shown, and its rows. */
-import { ofAnyProcess } from "#analysis/model";
+import { ofAnyProcess, ofAnyTrace } from "#analysis/model";
 import { byId } from "#view/dom";
 import { CallTree } from "#view/call_tree";
 import { FunctionTable } from "#view/function_table";
@@ -8,6 +8,7 @@ import { LineTable } from "#view/line_table";
 import { NodeTable } from "#view/node_table";
 import { Panel } from "#view/panel";
 import { ProcessTable } from "#view/process_table";
+import { TraceTable } from "#view/trace_table";
 
 /** @typedef {import("../types.js").Recording} Recording */
 /** @typedef {import("../types.js").View} View */
@@ -41,10 +42,12 @@ export class Tables {
         this.tree = new CallTree(colourOf, unfold);
         this.processes = new ProcessTable((processes) => set({ processes }), showCpuOf,
             recording.header.statuses);
+        this.traces = new TraceTable((traces) => set({ traces }), recording.traces.notListed);
         this.vm = new NodeTable();
         this.panel = new Panel(byId("panel"), byId("splitter"),
             { functions: this.functions, lines: this.lines, tree: this.tree,
-                processes: this.processes, ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
+                processes: this.processes, ...hasTraces(recording) ? { traces: this.traces } : {},
+                ...recording.nodeMetrics.length ? { vm: this.vm } : {} },
             (panel) => set({ panel }));
     }
 
@@ -67,6 +70,9 @@ export class Tables {
             this.processes.show(model.processes(view), model.weights(view), model.whole(any),
                 view.processes, hasHalf(model.processes(view)), model.delays(view));
             break;
+        case "traces":
+            this.showTraces(view);
+            break;
         case "vm":
             this.vm.show(model.nodeRows(view));
         }
@@ -82,6 +88,14 @@ export class Tables {
 
         this.tree.show(tree, this.scaleOf(view, [{ half }]), { halvesOf,
             folds: this.model.foldsWaiting(view) });
+    }
+
+    /** @param {View} view */
+    showTraces(view) {
+        const { model } = this, traces = model.traces(view);
+
+        this.traces.show(traces, { unit: model.weights(view).unit,
+            total: model.whole(ofAnyTrace(view)), hasHalf: hasHalf(traces.rows) }, view.traces);
     }
 
     /** The tree of the graph; in order of time that of its stacks. @param {View} view */
@@ -103,6 +117,9 @@ export class Tables {
             hasHalf: hasHalf(rows), hasCalls: unit !== "count" && rows.some(({ calls }) => calls) };
     }
 }
+
+/** @param {Recording} recording */
+const hasTraces = ({ traces }) => traces.ids.length > 1;
 
 /** True if a row has an interval, known or not. @param {{ half: number }[]} rows */
 const hasHalf = (rows) => rows.some(({ half }) => half !== 0);

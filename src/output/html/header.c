@@ -296,6 +296,8 @@ static void put_layout(struct json *json, const struct profile *profile,
     json_number(json, "ancestors", counts.ancestors);
     json_number(json, "processes", counts.processes);
     json_number(json, "threads", counts.threads);
+    json_number(json, "traces", samples->traces.listed);
+    json_number(json, "tracesNotListed", samples->traces.keys.count - samples->traces.listed);
     json_close(json, '}');
     json_open(json, "columns", '[');
     for (size_t i = 0; i < columns->count; i++) {

@@ -9,7 +9,8 @@
  * its uncompressed size ("columns", in the order of their bytes).
  *
  * #recording has the columns, one after the other. Each is in zlib's format; util/encode.h makes
- * the bytes text. The column "strings" is UTF-8 with a NUL after each string. All other columns are
+ * the bytes text. The column "strings" is UTF-8 with a NUL after each string, and "traces" has the
+ * ids of traces, most samples first, in hexadecimal, with a NUL after each. All other columns are
  * numbers in LEB128: 7 bits a byte, low bits first. A number that can be negative ("signed" below)
  * is a zigzag: 0, -1, 1, -2 become 0, 1, 2, 3. Ids are as in profile/profile.h; tables begin with
  * id 1. "minus" below: the column has the difference.
@@ -34,6 +35,8 @@
  * Columns of samples, process by process, and in order of time within a process:
  *
  *   thread detail status activity complete named exact
+ *   trace                  the place of the sample's trace in "traces", from 1 on; 0: it has none;
+ *                          the place after the last one: its trace is not listed
  *   stack                  the number of the stack: stacks of samples are numbered from 1 in this
  *                          order; 0 for the first sample of a stack, whose id is in leaf
  *   leaf                   signed, minus the previous one
@@ -43,6 +46,8 @@
  *                          stack signed, minus that of the previous sample with the same stack;
  *                          young and mbuf as they are; all others signed, minus the newest of the
  *                          process
+ *
+ * There is no column "traces" or "trace" if no sample has a trace.
  *
  * The column "spans 1" has the times in which event 1 could be seen, "spans 0" those in which the
  * recorder ran: for each the us from the end of the one before (of the recording's start) to its

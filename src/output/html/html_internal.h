@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/intern.h"
 
 /* The files of web/ that make up the page, embedded in the program (page_files.S). */
 
@@ -71,7 +72,7 @@ void html_columns_write(const struct html_columns *columns, FILE *file);
 /*
  * Samples as bytes, added in order of time and read process by process: then neighbours in a column
  * are similar and compress well. A row holds only the fields that a page stores process by process:
- * stack, thread, detail, status, activity, flags and metrics, but not time, event or values.
+ * stack, thread, detail, status, activity, flags, trace and metrics, but not time, event or values.
  */
 
 struct html_row {
@@ -95,6 +96,39 @@ void html_rows_free(struct html_rows *rows);
 void html_rows_each(const struct html_rows *rows, uint32_t processes,
                     void (*each)(void *context, const struct sample *sample), void *context);
 
+/* ---- traces.c ---- */
+
+/*
+ * The traces of a page's samples. A page lists those with the most samples: a node that begins
+ * thousands of traces a second would fill the page with traces of one sample each.
+ */
+
+enum { HTML_TRACES_MAX = 10000 };
+
+struct html_trace_samples {
+    uint32_t id, count; /* id in html_traces.keys; number of samples */
+};
+
+struct html_traces {
+    struct intern keys;
+    struct html_trace_samples *samples; /* by id - 1, sorted by html_traces_finish() */
+    size_t room;
+    uint32_t *places; /* by id, the place in the list from 1 on; `listed` + 1: not in the list */
+    uint32_t listed;
+};
+
+void html_traces_init(struct html_traces *traces);
+void html_traces_free(struct html_traces *traces);
+
+/* Count a sample of the span's trace. */
+void html_traces_add(struct html_traces *traces, const struct trace_span *span);
+
+/* Call after the last sample: choose the traces to list, and add their column if there are any. */
+void html_traces_finish(struct html_traces *traces, struct html_columns *columns);
+
+/* Return the place of the span's trace, which html_traces_add() has counted. */
+uint32_t html_traces_place(const struct html_traces *traces, const struct trace_span *span);
+
 /* ---- samples.c ---- */
 
 /* The samples of a page as columns; html.c describes them. */
@@ -108,6 +142,7 @@ struct html_samples {
     uint8_t *events; /* numbers of events in the page, by event id */
     struct html_column *time, *process, *event, *part, *window, *values[EVENT_VALUES];
     struct html_rows rows;
+    struct html_traces traces;
     /* The next sample is stored relative to these. */
     uint64_t last_ms;
     process_id last_process;

@@ -22,6 +22,7 @@ static void put_row(struct buffer *bytes, const struct sample *sample)
     buffer_varint(bytes, sample->status);
     buffer_varint(bytes, sample->activity);
     buffer_varint(bytes, sample->flags);
+    buffer_varint(bytes, sample->trace_span);
     if (sample->process)
         put_metrics(bytes, &sample->metrics);
 }
@@ -66,6 +67,7 @@ static struct sample get_row(const struct html_rows *rows, uint32_t index)
     sample.status = (uint8_t)next(&cursor);
     sample.activity = (uint8_t)next(&cursor);
     sample.flags = (uint8_t)next(&cursor);
+    sample.trace_span = (trace_span_id)next(&cursor);
     if (sample.process)
         get_metrics(&cursor, &sample.metrics);
     return sample;

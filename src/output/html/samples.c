@@ -41,11 +41,13 @@ void html_samples_init(struct html_samples *samples, const struct output_source 
     };
     for (int i = 0; i < EVENT_VALUES; i++)
         samples->values[i] = html_columns_add(columns, "value %d", i);
+    html_traces_init(&samples->traces);
 }
 
 void html_samples_free(struct html_samples *samples)
 {
     html_rows_free(&samples->rows);
+    html_traces_free(&samples->traces);
     free(samples->last_values);
     free(samples->events);
 }
@@ -111,6 +113,9 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
     put_values(samples, sample);
     put_part(samples, sample);
     put_window(samples, sample);
+    if (sample->trace_span)
+        html_traces_add(&samples->traces,
+                        profile_get_trace_span(samples->profile, sample->trace_span));
     html_rows_add(&samples->rows, sample);
     samples->last_ms = ms;
     samples->last_process = sample->process;
@@ -120,8 +125,11 @@ int html_samples_add(struct html_samples *samples, const struct sample *sample, 
 /* ---- by process ---- */
 
 struct by_process {
+    const struct profile *profile;
+    const struct html_traces *traces;
     struct html_column *stack, *leaf, *thread, *detail, *status, *activity, *complete, *named,
         *exact;
+    struct html_column *trace; /* NULL: no sample has one */
     struct html_column *known, *metrics[METRICS];
     /* The next sample is stored relative to these. */
     process_id process;
@@ -143,6 +151,8 @@ static void add_columns(struct by_process *by, struct html_columns *columns)
     by->complete = html_columns_add(columns, "complete");
     by->named = html_columns_add(columns, "named");
     by->exact = html_columns_add(columns, "exact");
+    if (by->traces->listed)
+        by->trace = html_columns_add(columns, "trace");
     by->known = html_columns_add(columns, "known");
     for (int i = 0; i < METRICS; i++)
         by->metrics[i] = html_columns_add(columns, "metric %d", i);
@@ -161,6 +171,13 @@ static void put_stack(struct by_process *by, stack_id stack)
     *number = ++by->leaf_count;
     html_column_signed(by->leaf, (int64_t)stack - by->last_leaf);
     by->last_leaf = stack;
+}
+
+static void put_trace(struct by_process *by, trace_span_id span)
+{
+    html_column_number(
+        by->trace,
+        span ? html_traces_place(by->traces, profile_get_trace_span(by->profile, span)) : 0);
 }
 
 static void put_metric(struct by_process *by, const struct sample *sample, enum metric metric)
@@ -214,6 +231,8 @@ static void put_sample(void *context, const struct sample *sample)
     html_column_number(by->complete, (sample->flags & SAMPLE_COMPLETE) != 0);
     html_column_number(by->named, (sample->flags & SAMPLE_NAMED) != 0);
     html_column_number(by->exact, (sample->flags & SAMPLE_EXACT) != 0);
+    if (by->trace)
+        put_trace(by, sample->trace_span);
     if (sample->process)
         put_metrics(by, sample);
 }
@@ -222,10 +241,13 @@ void html_samples_finish(struct html_samples *samples)
 {
     struct profile_counts counts = profile_counts(samples->profile);
     struct by_process by = {
+        .profile = samples->profile,
+        .traces = &samples->traces,
         .stack_sizes = xcalloc(counts.stacks + 1, sizeof(*by.stack_sizes)),
         .leaf_numbers = xcalloc(counts.stacks + 1, sizeof(*by.leaf_numbers)),
     };
 
+    html_traces_finish(&samples->traces, samples->columns);
     add_columns(&by, samples->columns);
     html_rows_each(&samples->rows, counts.processes, put_sample, &by);
     for (size_t i = 0; i < samples->columns->count; i++)
