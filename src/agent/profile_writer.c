@@ -34,7 +34,7 @@ struct part {
 
 struct writer {
     int fd, out;
-    enum push_protocol protocol;
+    const struct push_service *service;
     struct profile *profile; /* of the whole recording */
     struct part *parts;      /* in the order in which they are sent: the same each time */
     size_t count;
@@ -76,7 +76,7 @@ static int read_tables(const struct writer *writer, struct error *error)
 static void plan(struct writer *writer)
 {
     struct profile_counts counts = profile_counts(writer->profile);
-    bool split = writer->protocol != PUSH_OTLP;
+    bool split = writer->service->protocol != PUSH_OTLP;
     target_id first = split ? 1 : 0, last = split ? counts.targets : 0;
 
     writer->parts = xcalloc((size_t)counts.events * (last - first + 1) + 1, sizeof(struct part));
@@ -92,7 +92,7 @@ static void request_part(struct writer *writer, struct part *part)
     part->is_made = true;
     writer->requests[writer->request_count++] = (struct output_request){
         .path = "profile",
-        .format = writer->protocol == PUSH_OTLP ? &otlp_format : &pprof_format,
+        .format = writer->service->protocol == PUSH_OTLP ? &otlp_format : &pprof_format,
         .file = open_memstream(&part->data, &part->size),
         .event = part->event,
         .target = part->target,
@@ -119,7 +119,7 @@ static void request_parts(struct writer *writer)
 static int make_parts(struct writer *writer, struct error *error)
 {
     const struct output_settings settings = {
-        .view.grouping = {{GROUP_NAME}}, .no_labels = true, .no_traces = true};
+        .view.grouping = {{GROUP_NAME}}, .no_labels = true, .no_traces = !writer->service->traces};
     struct recording *recording = open_recording(writer, error);
     struct output_result written;
     int result;
@@ -330,9 +330,9 @@ static int put_parts(const struct writer *writer, struct error *error)
     return result;
 }
 
-int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error)
+int profile_writer_write(int fd, int out, const struct push_service *service, struct error *error)
 {
-    struct writer writer = {.fd = fd, .out = out, .protocol = protocol, .profile = profile_new()};
+    struct writer writer = {.fd = fd, .out = out, .service = service, .profile = profile_new()};
     int result = read_tables(&writer, error);
 
     if (!result) {

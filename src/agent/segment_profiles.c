@@ -21,14 +21,14 @@ struct segment_profiles {
 
 struct profiles_request {
     int fd;
-    enum push_protocol protocol;
+    const struct push_service *service;
 };
 
 static int write_profiles(void *context, int out, struct error *error)
 {
     const struct profiles_request *request = context;
 
-    return profile_writer_write(request->fd, out, request->protocol, error);
+    return profile_writer_write(request->fd, out, request->service, error);
 }
 
 static struct segment_profiles *map(int fd, struct error *error)
@@ -54,10 +54,10 @@ static struct segment_profiles *map(int fd, struct error *error)
     return profiles;
 }
 
-struct segment_profiles *segment_profiles_make(int fd, enum push_protocol protocol,
+struct segment_profiles *segment_profiles_make(int fd, const struct push_service *service,
                                                struct error *error)
 {
-    struct profiles_request request = {fd, protocol};
+    struct profiles_request request = {fd, service};
     int out = unprivileged_make(write_profiles, &request, &fd, 1, error);
     struct segment_profiles *profiles = out < 0 ? NULL : map(out, error);
 

@@ -15,9 +15,9 @@
 
 struct segment_profiles;
 
-/* Make the profiles of a recording that `fd` reads; its offset changes. A segment without samples
- * has none. NULL with error, also if the child has crashed. */
-struct segment_profiles *segment_profiles_make(int fd, enum push_protocol protocol,
+/* Make the profiles of a recording that `fd` reads, as the service takes them; the offset of `fd`
+ * changes. A segment without samples has none. NULL with error, also if the child has crashed. */
+struct segment_profiles *segment_profiles_make(int fd, const struct push_service *service,
                                                struct error *error);
 void segment_profiles_free(struct segment_profiles *profiles);
 
@@ -30,12 +30,12 @@ bool segment_profiles_next(struct segment_profiles *profiles, struct push_profil
 enum { PROFILE_LABELS_MAX = 16 };
 
 /*
- * Read the recording `fd`, and write its profiles to `out`, always in the same order. A profile
- * that would have more than 768 KB or 16,000 samples is divided: its samples are in several
- * profiles of the same kind. -1 with error. Each is, in this machine's byte order:
+ * Read the recording `fd`, and write its profiles for the service to `out`, always in the same
+ * order. A profile that would have more than 768 KB or 16,000 samples is divided: its samples are
+ * in several profiles of the same kind. -1 with error. Each is, in this machine's byte order:
  *
  *   16 bytes   the id: the same for the same profile of the same recording
  *   u32        number of labels; then for each a name and a value: u32 bytes with NUL, the bytes
  *   u64        bytes of the profile; then the profile
  */
-int profile_writer_write(int fd, int out, enum push_protocol protocol, struct error *error);
+int profile_writer_write(int fd, int out, const struct push_service *service, struct error *error);

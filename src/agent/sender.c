@@ -311,7 +311,7 @@ static void send_recording(struct sender_state *state, const char *name)
     free(path);
     if (state->recording < 0 && errno == ENOENT)
         return; /* it has just left the spool */
-    profiles = segment_profiles_make(state->recording, state->service->protocol, &error);
+    profiles = segment_profiles_make(state->recording, state->service, &error);
     if (profiles) {
         state->failures = 0;
         send_profiles(state, name, profiles);

@@ -46,7 +46,7 @@ struct push_service push_service_copy(const struct push_service *service)
 
 bool push_service_is_equal(const struct push_service *one, const struct push_service *other)
 {
-    if (one->protocol != other->protocol)
+    if (one->protocol != other->protocol || one->traces != other->traces)
         return false;
     for (int i = 0; i < TEXTS; i++) {
         const char *a = text_of(one, i), *b = text_of(other, i);

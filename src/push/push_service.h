@@ -20,6 +20,7 @@ struct push_service {
     char *user, *password_file; /* Basic authentication, both or none */
     char *token_file;           /* Bearer authentication */
     char *ca_file;              /* trust these certificates instead of the system's */
+    bool traces;                /* profiles have the traces and spans of samples */
 };
 
 /* "otlp", "pyroscope", "parca". */

@@ -211,6 +211,7 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
                 ("/profile?seconds=1e9", 400, b"seconds must be a number"),
                 ("/profile?seconds=x", 400, b"seconds must be a number"),
                 ("/profile?event=none", 400, b"none"),
+                ("/profile?trace=12", 400, b"a trace has an id of 32 hexadecimal digits"),
                 ("/%2e%2e/%00", 404, b"there are /healthz"),
                 ("/profile?node=" + "x" * 4000, 404, b"no node is")):
             with self.subTest(path[:40]):

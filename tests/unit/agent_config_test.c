@@ -86,7 +86,7 @@ static void test_each_key_sets_its_value(void **state)
                                              "  password_file: /etc/password\n"
                                              "  ca_file: /etc/ca.pem\n"
                                              "- {name: second, protocol: otlp, url: 'http://c',\n"
-                                             "   token_file: /etc/token}\n");
+                                             "   token_file: /etc/token, traces: true}\n");
     const struct push_service *services = config.services;
 
     (void)state;
@@ -114,7 +114,26 @@ static void test_each_key_sets_its_value(void **state)
     assert_string_equal(services[1].url, "http://c");
     assert_string_equal(services[1].token_file, "/etc/token");
     assert_null(services[1].tenant);
+    assert_true(services[1].traces && !services[0].traces);
     agent_config_free(&config);
+}
+
+/* The sender of a service that differs from before is started again. */
+static void test_services_that_differ_in_a_setting_are_not_equal(void **state)
+{
+    const struct push_service others[] = {
+        {.protocol = PUSH_PARCA, .url = "http://a"}, {.url = "http://b"},
+        {.url = "http://a", .tenant = "shop"},       {.url = "http://a", .token_file = "/token"},
+        {.url = "http://a", .traces = true},
+    };
+    const struct push_service service = {.url = "http://a"};
+    struct push_service copy = push_service_copy(&service);
+
+    (void)state;
+    assert_true(push_service_is_equal(&service, &copy));
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        assert_false(push_service_is_equal(&service, &others[i]));
+    push_service_free(&copy);
 }
 
 static void test_triggers_have_limits_by_default(void **state)
@@ -430,6 +449,7 @@ int main(void)
         cmocka_unit_test(test_without_a_file_all_is_default),
         IN_FOLDER(test_empty_files_are_all_defaults),
         IN_FOLDER(test_each_key_sets_its_value),
+        cmocka_unit_test(test_services_that_differ_in_a_setting_are_not_equal),
         IN_FOLDER(test_triggers_have_limits_by_default),
         IN_FOLDER(test_durations_have_units),
         IN_FOLDER(test_texts_that_are_empty_are_not_given),

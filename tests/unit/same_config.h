@@ -17,7 +17,8 @@ static inline bool same_service(const struct push_service *a, const struct push_
     return a->protocol == b->protocol && same_text(a->name, b->name) && same_text(a->url, b->url) &&
            same_text(a->tenant, b->tenant) && same_text(a->user, b->user) &&
            same_text(a->password_file, b->password_file) &&
-           same_text(a->token_file, b->token_file) && same_text(a->ca_file, b->ca_file);
+           same_text(a->token_file, b->token_file) && same_text(a->ca_file, b->ca_file) &&
+           a->traces == b->traces;
 }
 
 static inline bool same_rule(const struct agent_rule *a, const struct agent_rule *b)

@@ -16,16 +16,38 @@ enum {
 
 typedef Opentelemetry__Proto__Profiles__V1development__ProfilesData otlp_data;
 typedef Opentelemetry__Proto__Profiles__V1development__Profile otlp_profile;
+typedef Opentelemetry__Proto__Profiles__V1development__Sample otlp_sample;
+
+static const struct push_service pyroscope = {.protocol = PUSH_PYROSCOPE};
 
 /* The sum of all profiles. */
 struct sums {
-    size_t profiles, samples;
-    int64_t count, time; /* of the first two values */
+    size_t profiles, samples, traced; /* traced: samples with a trace and a span */
+    int64_t count, time;              /* of the first two values */
     int64_t starts[PROFILES_MOST];
     char services[PROFILES_MOST][8]; /* "shop0"; "" for OpenTelemetry */
     uint8_t ids[PROFILES_MOST][16];
     size_t sizes[PROFILES_MOST];
 };
+
+/* The labels "trace_id" and "span_id" of a sample are both there, or neither is. */
+static bool is_traced(const Perftools__Profiles__Profile *profile,
+                      const Perftools__Profiles__Sample *sample)
+{
+    int found = 0;
+
+    for (size_t i = 0; i < sample->n_label; i++) {
+        const char *key = profile->string_table[sample->label[i]->key];
+        const char *text = profile->string_table[sample->label[i]->str];
+
+        if (!strcmp(key, "trace_id"))
+            found |= !strcmp(text, "4bf92f3577b34da6a3ce929d0e0e4736") ? 1 : 4;
+        else if (!strcmp(key, "span_id"))
+            found |= !strcmp(text, "00f067aa0ba902b7") ? 2 : 4;
+    }
+    assert_true(!found || found == 3);
+    return found;
+}
 
 static void add_pprof(struct sums *sums, const struct push_profile *pushed)
 {
@@ -37,6 +59,7 @@ static void add_pprof(struct sums *sums, const struct push_profile *pushed)
     for (size_t i = 0; i < profile->n_sample; i++) {
         sums->count += profile->sample[i]->value[0];
         sums->time += profile->sample[i]->value[1];
+        sums->traced += is_traced(profile, profile->sample[i]);
         assert_in_range(profile->sample[i]->location_id[0], 1, profile->n_location);
     }
     sums->samples += profile->n_sample;
@@ -44,11 +67,25 @@ static void add_pprof(struct sums *sums, const struct push_profile *pushed)
     perftools__profiles__profile__free_unpacked(profile, NULL);
 }
 
-static void add_otlp_profile(struct sums *sums, const otlp_profile *profile)
+/* Link 0 is none. */
+static bool is_linked(const otlp_data *data, const otlp_sample *sample)
+{
+    static const uint8_t span[] = {0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7};
+    size_t link = (size_t)sample->link_index;
+
+    assert_in_range(link, 0, data->dictionary->n_link_table - 1);
+    if (link)
+        assert_memory_equal(data->dictionary->link_table[link]->span_id.data, span, sizeof(span));
+    return link;
+}
+
+static void add_otlp_profile(struct sums *sums, const otlp_data *data, const otlp_profile *profile)
 {
     assert_in_range(profile->n_samples, 1, ROWS_MOST);
     for (size_t i = 0; i < profile->n_samples; i++)
         sums->count += profile->samples[i]->values[0];
+    for (size_t i = 0; i < profile->n_samples; i++)
+        sums->traced += is_linked(data, profile->samples[i]);
     sums->samples += profile->n_samples;
     sums->starts[sums->profiles] = (int64_t)profile->time_unix_nano;
 }
@@ -61,7 +98,7 @@ static void add_otlp(struct sums *sums, const struct push_profile *pushed)
     assert_non_null(data);
     assert_true(data->n_resource_profiles > 0);
     for (size_t i = 0; i < data->n_resource_profiles; i++)
-        add_otlp_profile(sums, data->resource_profiles[i]->scope_profiles[0]->profiles[0]);
+        add_otlp_profile(sums, data, data->resource_profiles[i]->scope_profiles[0]->profiles[0]);
     opentelemetry__proto__profiles__v1development__profiles_data__free_unpacked(data, NULL);
 }
 
@@ -73,11 +110,11 @@ static const char *service_of(const struct push_profile *pushed)
     return "";
 }
 
-static struct sums *make(int fd, enum push_protocol protocol)
+static struct sums *make(int fd, const struct push_service *service)
 {
     struct sums *sums = xcalloc(1, sizeof(*sums));
     struct error error = {0};
-    struct segment_profiles *profiles = segment_profiles_make(fd, protocol, &error);
+    struct segment_profiles *profiles = segment_profiles_make(fd, service, &error);
     struct push_profile pushed;
 
     if (!profiles)
@@ -85,7 +122,7 @@ static struct sums *make(int fd, enum push_protocol protocol)
     for (; segment_profiles_next(profiles, &pushed); sums->profiles++) {
         assert_in_range(sums->profiles, 0, PROFILES_MOST - 1);
         assert_in_range(pushed.size, 1, BYTES_MOST);
-        (protocol == PUSH_OTLP ? add_otlp : add_pprof)(sums, &pushed);
+        (service->protocol == PUSH_OTLP ? add_otlp : add_pprof)(sums, &pushed);
         snprintf(sums->services[sums->profiles], 8, "%s", service_of(&pushed));
         memcpy(sums->ids[sums->profiles], pushed.id, sizeof(pushed.id));
         sums->sizes[sums->profiles] = pushed.size;
@@ -111,7 +148,8 @@ static void test_large_profiles_are_divided_and_nothing_is_lost(void **state)
 
     (void)state;
     for (int protocol = 0; protocol < PUSH_PROTOCOLS; protocol++) {
-        struct sums *sums = make(fd, (enum push_protocol)protocol);
+        struct sums *sums =
+            make(fd, &(struct push_service){.protocol = (enum push_protocol)protocol});
 
         assert_true(sums->profiles > SMALL_SAMPLES);
         assert_int_equal(sums->samples, LARGE_VMS * LARGE_STACKS);
@@ -133,7 +171,7 @@ static void test_pieces_take_little_memory(void **state)
     struct rusage usage;
 
     (void)state;
-    free(make(fd, PUSH_PYROSCOPE));
+    free(make(fd, &pyroscope));
     assert_int_equal(getrusage(RUSAGE_CHILDREN, &usage), 0);
     assert_in_range(usage.ru_maxrss, 1000, 120000);
     close(fd);
@@ -144,7 +182,7 @@ static void test_pieces_take_little_memory(void **state)
 static void test_profiles_are_the_same_each_time(void **state)
 {
     int fd = large_recording(small_header.start_realtime);
-    struct sums *once = make(fd, PUSH_PYROSCOPE), *again = make(fd, PUSH_PYROSCOPE);
+    struct sums *once = make(fd, &pyroscope), *again = make(fd, &pyroscope);
 
     (void)state;
     assert_memory_equal(once, again, sizeof(*once));
@@ -162,10 +200,39 @@ static void test_small_profiles_are_whole(void **state)
     (void)state;
     small_profile_make(&small);
     fd = small_recording(&small);
-    sums = make(fd, PUSH_PYROSCOPE);
+    sums = make(fd, &pyroscope);
     assert_int_equal(sums->profiles, 1);
     assert_int_equal(sums->starts[0], small_header.start_realtime);
     free(sums);
+    close(fd);
+    profile_free(small.profile);
+}
+
+/* Samples 0 and 3 have one stack. Sample 0 works for a span, which only matters where traces are
+ * sent. */
+static void test_traces_are_sent_if_the_service_wants_them(void **state)
+{
+    const struct trace_span span = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0xf067aa0ba902b7};
+    struct small_profile small;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    small.samples[0].trace_span = profile_trace_span(small.profile, &span);
+    fd = small_recording(&small);
+    for (int protocol = 0; protocol < PUSH_PROTOCOLS; protocol++) {
+        struct push_service service = {.protocol = (enum push_protocol)protocol};
+        struct sums *without = make(fd, &service), *with;
+
+        service.traces = true;
+        with = make(fd, &service);
+        assert_int_equal(without->traced, 0);
+        assert_int_equal(with->traced, 1);
+        assert_int_equal(with->samples, without->samples + 1);
+        assert_int_equal(with->count, without->count);
+        free(without);
+        free(with);
+    }
     close(fd);
     profile_free(small.profile);
 }
@@ -179,6 +246,7 @@ int main(void)
 #endif
         cmocka_unit_test(test_profiles_are_the_same_each_time),
         cmocka_unit_test(test_small_profiles_are_whole),
+        cmocka_unit_test(test_traces_are_sent_if_the_service_wants_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

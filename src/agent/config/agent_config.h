@@ -27,6 +27,7 @@
  *       password_file: /etc/beamflame/password
  *       token_file: /etc/beamflame/token
  *       ca_file: /etc/beamflame/ca.pem
+ *       traces: true
  *
  *   rules:                   # which VMs; the first one that matches decides
  *     - namespace: test-*    # node, container, namespace, pod: patterns

@@ -100,6 +100,8 @@ static const struct config_key keys[] = {
      "file with a token for Bearer authentication; not beside user"},
     {CONFIG_PUSH, "ca_file", &config_path, OF_SERVICE(ca_file), NULL, false, 0, 4000,
      "certificates to trust instead of the system's"},
+    {CONFIG_PUSH, "traces", &config_flag, OF_SERVICE(traces), "false", false, 0, 0,
+     "true: send the trace and span of samples; profiles get larger"},
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };

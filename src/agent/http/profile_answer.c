@@ -29,7 +29,7 @@ struct inputs {
     size_t count;
     unsigned
         *damaged; /* shared with the child: recordings that can't be read, or not to their end */
-    const char *node, *event;
+    const char *node, *event, *trace; /* node and trace: NULL: all */
     const struct output_format *format;
 };
 
@@ -100,6 +100,8 @@ static int write_profile(void *context, int out, struct error *error)
     if (!recording)
         return -1;
     if (inputs->node && selection_add_node(&settings.selection, inputs->node, error))
+        return -1;
+    if (inputs->trace && selection_add_trace(&settings.selection, inputs->trace, error))
         return -1;
     if (output_write(recording, &settings, &request, 1, &written, error))
         return -1;
@@ -223,6 +225,7 @@ struct http_answer profile_answer(const struct agent_config *config,
     const char *event = request->argument(request->context, "event");
     struct inputs inputs = {
         .node = request->argument(request->context, "node"),
+        .trace = request->argument(request->context, "trace"),
         .event = event ? event : "cpu",
         .format = output_format_named(format ? format : "pprof"),
     };
