@@ -264,8 +264,9 @@ class Otlp(Rules):
             for index in stack.get("location_indices", []):
                 self.refer("location_table", index)
         for link in self.table.get("link_table", [])[1:]:
-            self.check("parca profcheck", len(one(link, "trace_id", "")) == 16 and
-                       len(one(link, "span_id", "")) == 8, "a link has ids of a wrong size")
+            sizes = [len(one(link, key, "").encode(errors="surrogateescape"))
+                     for key in ("trace_id", "span_id")]
+            self.check("parca profcheck", sizes == [16, 8], "a link has ids of a wrong size")
 
     def check_location(self, location):
         self.refer("mapping_table", one(location, "mapping_index"))

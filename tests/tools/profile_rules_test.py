@@ -224,6 +224,12 @@ class ProfileRules(unittest.TestCase):
     def test_each_defect_of_otlp_is_found(self):
         self.check_defects(protoc.OTLP, OTLP, OTLP_DEFECTS)
 
+    def test_ids_of_links_are_counted_in_bytes(self):
+        """Bytes of an id can be a character of UTF-8 by chance."""
+        link = LINK.replace("1234567812345678", r"\334\24234567812345678")
+        good = OTLP.replace("  link_table {}\n", "  link_table {}\n" + link)
+        self.assertEqual(self.findings(protoc.OTLP, good), ["profcheck: nothing refers to a link"])
+
     def encoded(self, schema, text):
         try:
             return protoc.run("encode", schema, text.encode())
