@@ -50,7 +50,7 @@ export class TraceTable {
         }
         this.table.show(traces.rows, new Set(picked));
         fill(this.rest, ...restTexts(traces, this.notListed, total).map((text) =>
-            element("p", {}, text)));
+            element("div", {}, text)));
     }
 
     /**
@@ -63,7 +63,7 @@ export class TraceTable {
             { title: "trace", width: "290px", order: (row) => row.trace,
                 cell: (row) => element("code", { className: "name", title: row.trace }, row.trace) },
             { title: "process", hint: "with most of the trace's total",
-                width: "minmax(160px, 1fr)", order: (row) => row.name,
+                width: "minmax(260px, 1fr)", order: (row) => row.name,
                 cell: (row) => processCell(row, othersText(row.others)) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total, cell: (row) => totalCell(row, unit) },
