@@ -14,6 +14,7 @@
 #include "util/attribute_list.h"
 #include "util/buffer.h"
 #include "util/files.h"
+#include "util/word_list.h"
 
 /* Services take profiles of 2 MB and more, and of 16,000 samples. A request has profiles of at most
  * twice these bytes, and Parca's are in base64. */
@@ -72,6 +73,15 @@ static int read_tables(const struct writer *writer, struct error *error)
     return result;
 }
 
+/* True if the service gets the event. */
+static bool sends(const struct writer *writer, event_id event)
+{
+    const char *name =
+        profile_text(writer->profile, profile_get_event(writer->profile, event)->name);
+
+    return !writer->service->events || word_list_has(writer->service->events, name);
+}
+
 /* OpenTelemetry's profiles have a resource for each VM. */
 static void plan(struct writer *writer)
 {
@@ -80,10 +90,13 @@ static void plan(struct writer *writer)
     target_id first = split ? 1 : 0, last = split ? counts.targets : 0;
 
     writer->parts = xcalloc((size_t)counts.events * (last - first + 1) + 1, sizeof(struct part));
-    for (event_id event = 1; event <= counts.events; event++)
+    for (event_id event = 1; event <= counts.events; event++) {
+        if (!sends(writer, event))
+            continue;
         for (target_id target = first; target <= last; target++)
             writer->parts[writer->count++] = (struct part){
                 .event = event, .target = target, .piece.most = ROWS_MOST, .is_whole = true};
+    }
 }
 
 static void request_part(struct writer *writer, struct part *part)
@@ -118,8 +131,10 @@ static void request_parts(struct writer *writer)
 
 static int make_parts(struct writer *writer, struct error *error)
 {
-    const struct output_settings settings = {
-        .view.grouping = {{GROUP_NAME}}, .no_labels = true, .no_traces = !writer->service->traces};
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}},
+                                             .no_labels = true,
+                                             .no_traces = !writer->service->traces,
+                                             .timestamps = writer->service->timestamps};
     struct recording *recording = open_recording(writer, error);
     struct output_result written;
     int result;

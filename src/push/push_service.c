@@ -19,7 +19,7 @@ static const size_t texts[] = {
     offsetof(struct push_service, name),          offsetof(struct push_service, url),
     offsetof(struct push_service, tenant),        offsetof(struct push_service, user),
     offsetof(struct push_service, password_file), offsetof(struct push_service, token_file),
-    offsetof(struct push_service, ca_file),
+    offsetof(struct push_service, ca_file),       offsetof(struct push_service, events),
 };
 
 enum { TEXTS = sizeof(texts) / sizeof(texts[0]) };
@@ -46,7 +46,8 @@ struct push_service push_service_copy(const struct push_service *service)
 
 bool push_service_is_equal(const struct push_service *one, const struct push_service *other)
 {
-    if (one->protocol != other->protocol || one->traces != other->traces)
+    if (one->protocol != other->protocol || one->traces != other->traces ||
+        one->timestamps != other->timestamps)
         return false;
     for (int i = 0; i < TEXTS; i++) {
         const char *a = text_of(one, i), *b = text_of(other, i);

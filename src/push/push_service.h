@@ -20,7 +20,9 @@ struct push_service {
     char *user, *password_file; /* Basic authentication, both or none */
     char *token_file;           /* Bearer authentication */
     char *ca_file;              /* trust these certificates instead of the system's */
+    char *events;               /* which events are sent: "cpu,gc"; NULL: all */
     bool traces;                /* profiles have the traces and spans of samples */
+    bool timestamps;            /* each sample has its time: only PUSH_OTLP */
 };
 
 /* "otlp", "pyroscope", "parca". */

@@ -86,7 +86,8 @@ static void test_each_key_sets_its_value(void **state)
                                              "  password_file: /etc/password\n"
                                              "  ca_file: /etc/ca.pem\n"
                                              "- {name: second, protocol: otlp, url: 'http://c',\n"
-                                             "   token_file: /etc/token, traces: true}\n");
+                                             "   token_file: /etc/token, traces: true,\n"
+                                             "   events: 'cpu, gc', timestamps: true}\n");
     const struct push_service *services = config.services;
 
     (void)state;
@@ -115,6 +116,21 @@ static void test_each_key_sets_its_value(void **state)
     assert_string_equal(services[1].token_file, "/etc/token");
     assert_null(services[1].tenant);
     assert_true(services[1].traces && !services[0].traces);
+    assert_true(services[1].timestamps && !services[0].timestamps);
+    assert_string_equal(services[1].events, "cpu,gc");
+    assert_null(services[0].events);
+    agent_config_free(&config);
+}
+
+static void test_services_may_have_what_a_rule_records(void **state)
+{
+    struct agent_config config =
+        good_config("record: {cpu: 0, events: gc}\n"
+                    "rules: [{profile: true, node: a, cpu: 99, events: 'gc,msg'}]\n"
+                    "push: [{protocol: otlp, url: http://a, events: 'cpu,msg'}]\n");
+
+    (void)state;
+    assert_string_equal(config.services[0].events, "cpu,msg");
     agent_config_free(&config);
 }
 
@@ -124,7 +140,8 @@ static void test_services_that_differ_in_a_setting_are_not_equal(void **state)
     const struct push_service others[] = {
         {.protocol = PUSH_PARCA, .url = "http://a"}, {.url = "http://b"},
         {.url = "http://a", .tenant = "shop"},       {.url = "http://a", .token_file = "/token"},
-        {.url = "http://a", .traces = true},
+        {.url = "http://a", .traces = true},         {.url = "http://a", .timestamps = true},
+        {.url = "http://a", .events = "cpu"},
     };
     const struct push_service service = {.url = "http://a"};
     struct push_service copy = push_service_copy(&service);
@@ -400,6 +417,18 @@ static void test_services_that_contradict_are_refused(void **state)
          "1:55: push.password_file needs push.user"},
         {"push: [{protocol: otlp, url: http://a, user: u, password_file: /p, token_file: /t}]",
          "1:80: push.token_file can't be beside push.user: choose one of them"},
+        {"push: [{protocol: parca, url: http://a, timestamps: true}]",
+         "1:53: push.timestamps needs push.protocol otlp: others have no time of a sample"},
+        {"push: [{protocol: otlp, url: http://a, events: 'gc,msg'}]",
+         "1:48: push.events has 'msg', which is not recorded: see record.events"},
+        {"{record: {wall: 0}, push: [{protocol: otlp, url: http://a, events: wall}]}",
+         "1:68: push.events has 'wall', which is not recorded: see record.wall"},
+        {"{rules: [{profile: false, events: msg}], push: [{protocol: otlp, url: http://a, events: "
+         "msg}]}",
+         "1:89: push.events has 'msg', which is not recorded: see record.events"},
+        {"push: [{protocol: otlp, url: http://a, events: 'call:a:b/1'}]",
+         "1:48: push.events can't have 'call:a:b/1': calls of Erlang functions are counted by "
+         "'beamflame record -e call:a:b/1'"},
     };
 
     (void)state;
@@ -449,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_without_a_file_all_is_default),
         IN_FOLDER(test_empty_files_are_all_defaults),
         IN_FOLDER(test_each_key_sets_its_value),
+        IN_FOLDER(test_services_may_have_what_a_rule_records),
         cmocka_unit_test(test_services_that_differ_in_a_setting_are_not_equal),
         IN_FOLDER(test_triggers_have_limits_by_default),
         IN_FOLDER(test_durations_have_units),

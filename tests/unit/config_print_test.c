@@ -87,6 +87,8 @@ static void test_a_path_with_a_line_break_stays_in_the_comment(void **state)
 
 /* ---- printed and read again ---- */
 
+#define ALL_EVENTS "gc, msg, alloc, probe:a b#c: 'd', usdt: x: "
+
 static uint64_t random_state;
 
 /* xorshift64 */
@@ -148,12 +150,20 @@ static void put_random_text(struct buffer *text)
         buffer_text(text, parts[random_below(sizeof(parts) / sizeof(parts[0]))]);
 }
 
+static enum push_protocol random_protocol; /* the newest one */
+
+static void put_random_protocol(struct buffer *text)
+{
+    random_protocol = (enum push_protocol)random_below(PUSH_PROTOCOLS);
+    buffer_text(text, push_service_protocol_name(random_protocol));
+}
+
 static void put_random_value(const struct config_key *key, size_t index, struct buffer *text)
 {
     static const char *const urls[] = {"http://a", "https://[::1]:4040/x:", "http://a.b:80/%20;'"};
     static const char *const addresses[] = {"127.0.0.1:80", "[::1]:9466", "unix:/a b#: 'c'"};
-    static const char *const events[] = {"", "gc", "msg, alloc", "probe:a b#c: 'd'", "usdt: x: "};
-
+    static const char *const events[] = {"",          "gc",      "msg, alloc", "probe:a b#c: 'd'",
+                                         "usdt: x: ", ALL_EVENTS};
     static const char *const conditions[] = {"exit", "cpu>80%", "process a b#: 'c' msgq > 1"};
 
     if (key->type->print_limit)
@@ -161,8 +171,7 @@ static void put_random_value(const struct config_key *key, size_t index, struct 
     else if (key->type == &config_flag)
         buffer_text(text, random_below(2) ? "true" : "false");
     else if (key->type == &config_protocol)
-        buffer_text(text,
-                    push_service_protocol_name((enum push_protocol)random_below(PUSH_PROTOCOLS)));
+        put_random_protocol(text);
     else if (key->type == &config_events)
         buffer_text(text, events[random_below(sizeof(events) / sizeof(events[0]))]);
     else if (key->type == &config_trigger)
@@ -194,7 +203,8 @@ static void put_quoted(const char *value, struct buffer *text)
     buffer_byte(text, '"');
 }
 
-/* True if a service has the key: what must come together does, and names differ. */
+/* True if a service has the key: what must come together does, names differ, and each key suits the
+ * protocol, which is the key before. */
 static bool has_key(const struct config_key *key, bool basic)
 {
     if (key->required || key->type == &config_name)
@@ -203,6 +213,8 @@ static bool has_key(const struct config_key *key, bool basic)
         return basic;
     if (!strcmp(key->name, "token_file"))
         return !basic && random_below(2);
+    if (!strcmp(key->name, "timestamps"))
+        return random_protocol == PUSH_OTLP && random_below(2);
     return random_below(2);
 }
 
@@ -246,6 +258,7 @@ static void put_random_config(struct buffer *text)
         put_random_keys(CONFIG_RULES, i, text);
         buffer_text(text, "}\n");
     }
+    buffer_text(text, "- {profile: true, events: \"" ALL_EVENTS "\"}\n"); /* so each can be sent */
     buffer_text(text, "triggers:\n");
     for (size_t i = 0, count = random_below(4); i < count; i++) {
         buffer_text(text, "- {");

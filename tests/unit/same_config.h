@@ -18,7 +18,8 @@ static inline bool same_service(const struct push_service *a, const struct push_
            same_text(a->tenant, b->tenant) && same_text(a->user, b->user) &&
            same_text(a->password_file, b->password_file) &&
            same_text(a->token_file, b->token_file) && same_text(a->ca_file, b->ca_file) &&
-           a->traces == b->traces;
+           same_text(a->events, b->events) && a->traces == b->traces &&
+           a->timestamps == b->timestamps;
 }
 
 static inline bool same_rule(const struct agent_rule *a, const struct agent_rule *b)

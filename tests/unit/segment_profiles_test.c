@@ -22,8 +22,9 @@ static const struct push_service pyroscope = {.protocol = PUSH_PYROSCOPE};
 
 /* The sum of all profiles. */
 struct sums {
-    size_t profiles, samples, traced; /* traced: samples with a trace and a span */
-    int64_t count, time;              /* of the first two values */
+    size_t profiles, samples;
+    size_t traced, timed; /* samples with a trace and a span; samples with a time */
+    int64_t count, time;  /* of the first two values */
     int64_t starts[PROFILES_MOST];
     char services[PROFILES_MOST][8]; /* "shop0"; "" for OpenTelemetry */
     uint8_t ids[PROFILES_MOST][16];
@@ -86,6 +87,8 @@ static void add_otlp_profile(struct sums *sums, const otlp_data *data, const otl
         sums->count += profile->samples[i]->values[0];
     for (size_t i = 0; i < profile->n_samples; i++)
         sums->traced += is_linked(data, profile->samples[i]);
+    for (size_t i = 0; i < profile->n_samples; i++)
+        sums->timed += profile->samples[i]->n_timestamps_unix_nano == 1;
     sums->samples += profile->n_samples;
     sums->starts[sums->profiles] = (int64_t)profile->time_unix_nano;
 }
@@ -237,6 +240,57 @@ static void test_traces_are_sent_if_the_service_wants_them(void **state)
     profile_free(small.profile);
 }
 
+/* As Elastic needs it: a sample for each time. Samples 0 and 3 have one stack. */
+static void test_samples_have_times_if_the_service_wants_them(void **state)
+{
+    struct push_service service = {.protocol = PUSH_OTLP};
+    struct small_profile small;
+    struct sums *without, *with;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    fd = small_recording(&small);
+    without = make(fd, &service);
+    service.timestamps = true;
+    with = make(fd, &service);
+    assert_int_equal(without->timed, 0);
+    assert_int_equal(without->samples, SMALL_SAMPLES - 1);
+    assert_int_equal(with->timed, SMALL_SAMPLES);
+    assert_int_equal(with->samples, SMALL_SAMPLES);
+    assert_int_equal(with->count, without->count);
+    free(without);
+    free(with);
+    close(fd);
+    profile_free(small.profile);
+}
+
+/* The profile has two events with samples. */
+static void test_service_gets_its_events(void **state)
+{
+    static const struct {
+        char *events;
+        size_t profiles;
+    } cases[] = {{NULL, 2}, {"cpu", 1}, {"gc", 1}, {"gc,cpu", 2}, {"msg,gcs,cp", 0}};
+    struct small_profile small;
+    int fd;
+
+    (void)state;
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    fd = small_recording(&small);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        for (int protocol = 0; protocol < PUSH_PROTOCOLS; protocol++) {
+            struct push_service service = {(enum push_protocol)protocol, .events = cases[i].events};
+            struct sums *sums = make(fd, &service);
+
+            assert_int_equal(sums->profiles, cases[i].profiles);
+            free(sums);
+        }
+    close(fd);
+    profile_free(small.profile);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +300,8 @@ int main(void)
 #endif
         cmocka_unit_test(test_profiles_are_the_same_each_time),
         cmocka_unit_test(test_small_profiles_are_whole),
+        cmocka_unit_test(test_samples_have_times_if_the_service_wants_them),
+        cmocka_unit_test(test_service_gets_its_events),
         cmocka_unit_test(test_traces_are_sent_if_the_service_wants_them),
     };
 

@@ -27,7 +27,9 @@
  *       password_file: /etc/beamflame/password
  *       token_file: /etc/beamflame/token
  *       ca_file: /etc/beamflame/ca.pem
+ *       events: cpu,gc       # default: all
  *       traces: true
+ *       timestamps: true     # only otlp
  *
  *   rules:                   # which VMs; the first one that matches decides
  *     - namespace: test-*    # node, container, namespace, pod: patterns

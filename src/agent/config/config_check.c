@@ -3,12 +3,15 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/config/config_store.h"
 #include "agent/config/config_value.h"
 #include "os/listen_address.h"
+#include "profile/events.h"
 #include "util/alloc.h"
+#include "util/word_list.h"
 
 /* Put before the error where a key of an entry is set, or where the entry begins. */
 static int at_key(const struct agent_config *config, enum config_section section, const char *name,
@@ -60,6 +63,57 @@ static int check_authentication(const struct agent_config *config, size_t index,
         return at_key(config, CONFIG_PUSH, "password_file", index, error);
     }
     return 0;
+}
+
+/* True if an event is recorded of some VM. */
+static bool is_recorded(const struct agent_config *config, const char *event)
+{
+    bool is_cpu = !strcmp(event, EVENT_CPU), is_wall = !strcmp(event, EVENT_WALL);
+    bool found = is_cpu    ? config->record.cpu
+                 : is_wall ? config->record.wall
+                           : word_list_has(config->record.events, event);
+
+    for (size_t i = 0; i < config->rule_count && !found; i++) {
+        const struct agent_rule *rule = &config->rules[i];
+
+        if (rule->profile)
+            found = is_cpu ? rule->cpu : is_wall ? rule->wall : word_list_has(rule->events, event);
+    }
+    return found;
+}
+
+/* See that there is something to send of each event. */
+static int check_events(const struct agent_config *config, size_t index, struct error *error)
+{
+    const char *at = config->services[index].events;
+    int result = 0;
+
+    while (at && *at && !result) {
+        size_t size = strcspn(at, ",");
+        char *event = xstrndup(at, size);
+
+        if (!is_recorded(config, event)) {
+            error_set(error, ERROR_USAGE,
+                      "push.events has '%s', which is not recorded: see record.%s", event,
+                      !strcmp(event, EVENT_CPU) || !strcmp(event, EVENT_WALL) ? event : "events");
+            result = at_key(config, CONFIG_PUSH, "events", index, error);
+        }
+        free(event);
+        at += size + (at[size] == ',');
+    }
+    return result;
+}
+
+static int check_profiles(const struct agent_config *config, size_t index, struct error *error)
+{
+    const struct push_service *service = &config->services[index];
+
+    if (service->timestamps && service->protocol != PUSH_OTLP) {
+        error_set(error, ERROR_USAGE,
+                  "push.timestamps needs push.protocol otlp: others have no time of a sample");
+        return at_key(config, CONFIG_PUSH, "timestamps", index, error);
+    }
+    return check_events(config, index, error);
 }
 
 /* See that no entry before has the same name. */
@@ -135,7 +189,8 @@ int config_check(struct agent_config *config, struct error *error)
     for (size_t i = 0; i < config->service_count; i++) {
         struct push_service *service = &config->services[i];
 
-        if (check_required(config, CONFIG_PUSH, i, error) || check_authentication(config, i, error))
+        if (check_required(config, CONFIG_PUSH, i, error) ||
+            check_authentication(config, i, error) || check_profiles(config, i, error))
             return -1;
         if (!service->name)
             service->name = xstrdup(push_service_protocol_name(service->protocol));

@@ -100,8 +100,12 @@ static const struct config_key keys[] = {
      "file with a token for Bearer authentication; not beside user"},
     {CONFIG_PUSH, "ca_file", &config_path, OF_SERVICE(ca_file), NULL, false, 0, 4000,
      "certificates to trust instead of the system's"},
+    {CONFIG_PUSH, "events", &config_events, OF_SERVICE(events), NULL, false, 0, 1024,
+     "events to send, cpu and wall among them; all that are recorded if it is left out"},
     {CONFIG_PUSH, "traces", &config_flag, OF_SERVICE(traces), "false", false, 0, 0,
      "true: send the trace and span of samples; profiles get larger"},
+    {CONFIG_PUSH, "timestamps", &config_flag, OF_SERVICE(timestamps), "false", false, 0, 0,
+     "true: send each sample with its time, by protocol otlp; Elastic needs it"},
 };
 
 enum { KEYS = sizeof(keys) / sizeof(*keys) };

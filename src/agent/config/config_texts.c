@@ -154,6 +154,8 @@ static int check_event(const struct config_key *key, const char *name, struct er
     const char *section = config_section_name(key->section);
     struct event_request request;
 
+    if ((!strcmp(name, EVENT_CPU) || !strcmp(name, EVENT_WALL)) && key->section == CONFIG_PUSH)
+        return 0;
     if (!strcmp(name, EVENT_CPU) || !strcmp(name, EVENT_WALL))
         return error_set(error, ERROR_USAGE,
                          "%s.events can't have '%s': %s.%s sets how often it is sampled", section,
