@@ -63,7 +63,7 @@ test("the rest of the total is named below the table", () => {
     const [none, others] = restTexts({ rows: [], without: 20, notListed: 4 }, 1234, 40);
 
     assert.match(none, /^50.0 % of the total is in no trace\.$/);
-    assert.match(others, /^1,234 traces are not listed.*: 10.0 % of the total\. .*--trace ID/);
+    assert.match(others, /^1,234 traces with fewer samples are not listed: 10.0 % of the total\. .*--trace ID/);
 });
 
 test("Ctrl adds a row to the picked ones, or removes it", () => {

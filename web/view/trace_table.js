@@ -92,8 +92,8 @@ export function restTexts({ without, notListed }, count, total) {
     if (without)
         texts.push(`${percentText(without, total)} of the total is in no trace.`);
     if (count)
-        texts.push(`${numberText(count)} trace${count === 1 ? " is" : "s are"} not listed, for want of `
-            + `samples: ${percentText(notListed, total)} of the total. `
+        texts.push(`${numberText(count)} trace${count === 1 ? "" : "s"} with fewer samples `
+            + `${count === 1 ? "is" : "are"} not listed: ${percentText(notListed, total)} of the total. `
             + "'beamflame report --trace ID' selects one of them.");
     return texts;
 }
