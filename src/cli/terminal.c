@@ -31,6 +31,47 @@ int terminal_width(int fd)
     return width > 0 ? width : 0;
 }
 
+int terminal_height(int fd)
+{
+    struct winsize size;
+
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+/* Return the width of a line without its styles, which are "\033[", digits, semicolons and "m". */
+static size_t line_cells(const char *line, size_t size)
+{
+    struct buffer plain = {0};
+    size_t cells;
+
+    for (size_t i = 0; i < size; i++) {
+        if (line[i] == '\033')
+            while (i < size && line[i] != 'm')
+                i++;
+        else
+            buffer_byte(&plain, line[i]);
+    }
+    buffer_byte(&plain, '\0');
+    cells = utf8_cells(plain.data);
+    buffer_free(&plain);
+    return cells;
+}
+
+size_t terminal_rows(const char *text, size_t size, int columns, size_t most)
+{
+    size_t width = columns > 0 ? (size_t)columns : SIZE_MAX, rows = 0;
+
+    for (size_t at = 0; at < size && rows < most;) {
+        const char *end = memchr(text + at, '\n', size - at);
+        size_t length = end ? (size_t)(end - text) - at : size - at;
+        size_t cells = line_cells(text + at, length);
+
+        rows += cells ? (cells - 1) / width + 1 : 1;
+        at += length + 1;
+    }
+    return rows < most ? rows : most;
+}
+
 struct terminal terminal_of(int fd)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

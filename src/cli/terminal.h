@@ -17,6 +17,13 @@ struct terminal {
 /* Return the columns of COLUMNS or of the terminal; 0 if neither is known. */
 int terminal_width(int fd);
 
+/* Return the rows of the terminal; 0 if they are not known. */
+int terminal_height(int fd);
+
+/* Return how many rows a text takes on a terminal of so many columns (0: any), counted up to `most`
+ * rows. Sequences that set a style take no room. */
+size_t terminal_rows(const char *text, size_t size, int columns, size_t most);
+
 /* What `fd` writes to. The process that writes outputs may not ask: call it before. */
 struct terminal terminal_of(int fd);
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <cmocka.h>
 
@@ -68,6 +69,27 @@ static void test_labels_and_headings_have_styles(void **state)
            "\033[1mprocesses with most CPU time\033[0m\n  a\n");
 }
 
+static size_t rows_of(const char *text, int columns)
+{
+    return terminal_rows(text, strlen(text), columns, 9);
+}
+
+/* Wide lines take several rows. Styles take no room, wide characters two columns. */
+static void test_rows_are_those_of_the_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(rows_of("", 4), 0);
+    assert_int_equal(rows_of("\n", 4), 1);
+    assert_int_equal(rows_of("abcd\nefgh", 4), 2);
+    assert_int_equal(rows_of("abcde\n\nfghi\n", 4), 4);
+    assert_int_equal(rows_of("abcdefghijklm\n", 0), 1);
+    assert_int_equal(rows_of("\033[1;33mabcd\033[0m\n", 4), 1);
+    assert_int_equal(rows_of("\u00e4\u00e4\u00e4\u00e4\n", 4), 1);
+    assert_int_equal(rows_of("\u4e2d\u4e2d\u4e2d\n", 4), 2);
+    assert_int_equal(rows_of("\033[1", 4), 1);
+    assert_int_equal(rows_of("1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n", 4), 9);
+}
+
 /* A pipe is no terminal, whatever the environment says. */
 static void test_pipe_is_no_terminal(void **state)
 {
@@ -92,6 +114,7 @@ int main(void)
         cmocka_unit_test(test_text_is_wrapped_and_commands_are_not),
         cmocka_unit_test(test_names_are_cut_in_their_middle),
         cmocka_unit_test(test_labels_and_headings_have_styles),
+        cmocka_unit_test(test_rows_are_those_of_the_terminal),
         cmocka_unit_test(test_pipe_is_no_terminal),
     };
 
