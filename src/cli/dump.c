@@ -7,6 +7,7 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/pager.h"
 #include "cli/verbose.h"
 #include "native/debug_fetch.h"
 #include "os/child.h"
@@ -25,7 +26,7 @@ struct dump_options {
     struct dump_request request;
     struct selection_options selection;
     const char *core, *executable; /* NULL: not given */
-    bool json;
+    bool json, no_pager;
 };
 
 /* ---- options ---- */
@@ -189,10 +190,12 @@ static int run(int argc, char **argv)
 {
     struct dump_options options = {.target = {.one = true, .warn = message_warning},
                                    .request.sections = DUMP_ALL};
+    struct pager pager;
     struct error error;
     int result;
 
     if (command_line_parse(&dump_command, argc, argv, &options, &result)) {
+        pager_begin(&pager, options.no_pager);
         if (options.core)
             privileges_read_files(); /* libraries of the core can be anywhere */
         else
@@ -200,6 +203,7 @@ static int run(int argc, char **argv)
         result = options.core ? dump_core(&options, &error) : dump_live(&options, &error);
         if (result)
             result = message_error(&error);
+        result = pager_end(&pager, result);
     }
     selection_options_free(&options.selection);
     return result;
@@ -207,6 +211,7 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
+    {"", pager_option_list, offsetof(struct dump_options, no_pager)},
     {"", name_option_list, offsetof(struct dump_options, request.name_keys)},
     {"", symbols_option_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,

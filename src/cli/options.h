@@ -29,6 +29,7 @@ struct output_options {
     bool quiet;
     bool no_summary;
     bool full_summary;
+    bool no_pager;
     struct terminal terminal;                /* on which the summary is printed */
     bool compares;                           /* outputs show a comparison */
     const struct output_format *next_format; /* of the next -o; NULL: by its name */

@@ -6,6 +6,7 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "cli/pager.h"
 #include "cli/render.h"
 #include "cli/signals.h"
 #include "cli/verbose.h"
@@ -189,6 +190,7 @@ static int run(int argc, char **argv)
 static const struct option_group groups[] = {
     {"Tables", table_list, 0},
     {"What to write", form_list, 0},
+    {"", pager_option_list, offsetof(struct prof_command_options, report.output.no_pager)},
     {"", memory_option_list, 0},
     {"Which samples to count", selection_option_list,
      offsetof(struct prof_command_options, report.output.settings.selection)},

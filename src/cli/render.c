@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/message.h"
+#include "cli/pager.h"
 #include "cli/verbose.h"
 #include "input/input.h"
 #include "os/confined.h"
@@ -139,17 +140,17 @@ int render_files(const struct report_options *options, int (*run)(void *context)
         .input_count = options->path_count,
         .recording = -1,
     };
+    struct pager pager;
     struct error error;
     int code;
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
+    pager_begin(&pager, options->output.no_pager);
     work.fds = input_files_open(options->paths, options->path_count, temporary_directory(), &error);
-    if (!work.fds)
-        return message_error(&error);
-    code = render_apart(&work, NULL, &error);
+    code = work.fds ? render_apart(&work, NULL, &error) : -1;
     free(work.fds);
-    return code < 0 ? message_error(&error) : code;
+    return pager_end(&pager, code < 0 ? message_error(&error) : code);
 }
 
 /* ---- the process ---- */

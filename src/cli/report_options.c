@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.h"
+#include "cli/pager.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -71,6 +72,7 @@ const struct option_group report_option_groups[] = {
     {"What to write", output_option_list, offsetof(struct report_options, output)},
     {"", stats_option_list, offsetof(struct report_options, output)},
     {"", summary_option_list, offsetof(struct report_options, output)},
+    {"", pager_option_list, offsetof(struct report_options, output.no_pager)},
     {"", memory_option_list, 0},
     {"What to show", event_list, offsetof(struct report_options, output)},
     {"", weight_list, offsetof(struct report_options, output)},
@@ -154,6 +156,7 @@ const struct option_group diff_option_groups[] = {
     {"How to compare", comparison_list, 0},
     {"What to write", compared_output_option_list, offsetof(struct diff_options, report.output)},
     {"", stats_option_list, offsetof(struct diff_options, report.output)},
+    {"", pager_option_list, offsetof(struct diff_options, report.output.no_pager)},
     {"", memory_option_list, 0},
     {"What to show", compared_event_list, offsetof(struct diff_options, report.output)},
     {"", weight_list, offsetof(struct diff_options, report.output)},
