@@ -303,11 +303,14 @@ export interface EventTotal {
 /* What VMs did over time, below the heatmap (lanes.js). Bin i begins at start + i * binMs. */
 export interface Lane {
     name: string; binMs: number; start: number; count: number; /* ms; number of bins */
-    form: "stacked" | "area" | "bars";
+    form: "stacked" | "area" | "bars" | "marks";
     unit: "share" | "bytes" | "messages" | "ns";
     parts: LanePart[]; /* several of a stacked lane, else one */
+    marks: LaneMark[]; /* of form "marks": the highest of each bin, in order of time */
     most: number; /* the value at the upper edge */
 }
+/* What happened at a time of a lane. A click selects its range. */
+export interface LaneMark { time: number /* ms */; value: number; text: string; range: Range }
 export interface LanePart { name: string; values: Float64Array }
 
 /* Half of the 95 % intervals of a node of a tree (row_interval.js). */

@@ -235,6 +235,36 @@ class Viewer(unittest.TestCase):
         self.assertEqual([page.step("box", HEATMAP)["height"], page.fragment], [tall, ""])
         self.assertEqual(page.step("complaints"), [])
 
+    def test_marks_of_collections_select_their_time(self):
+        """The pointer says of a mark which process collected, how long and how. A click selects the
+        time of the collection."""
+        collections = [line for line in self.lines() if line["type"] == "sample" and line["event"] == "gc"]
+        page = self.show("event=gc")
+        told, at = self.find_mark(page)
+        text, unit, kind = re.search(r"GC pause of ([\d.]+) (\S+): .*<[\d.]+>, (major|minor)", told).groups()
+        page.drag_heatmap(at, at)
+        first, last = (round(float(part) * 1000) for part in seconds(page.status)[1::2])
+        self.assertLess(last - first, 500)
+        found = [line for line in collections if first <= line["time_ns"] // 1000000 < last]
+        longest = max(found, key=lambda line: line["values"]["time"] / line["values"]["count"])
+        pause = longest["values"]["time"] / longest["values"]["count"] / 1e6
+        self.assertAlmostEqual(float(text) / {"ms": 1, "us": 1000}[unit], pause, delta=pause / 20)
+        self.assertEqual(kind, "minor" if longest["metrics"]["old"] else "major")
+
+    def find_mark(self, page):
+        """Move the pointer over the lane of collections; return what it says of a mark, and where."""
+        box = page.step("box", "#heatmap .spacer")
+        for y in range(int(box["height"]) - 12, 170, -24):
+            for x in range(4, 200, 4):
+                at = [x / box["width"], y / box["height"]]
+                page.step("hover", {"on": "#heatmap .spacer", "at": at})
+                told = page.text("#tooltip")
+                if "GC pause of" in told:
+                    return told, at
+                if x == 4 and "longest GC pause" not in told:
+                    break
+        self.fail("no lane has marks")
+
     def lane_texts(self, page, tall):
         """Return what the pointer says of each lane at a time."""
         texts = []

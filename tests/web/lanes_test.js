@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { makeLanes } from "../../web/analysis/lanes.js";
-import { laneText } from "../../web/view/lane_draw.js";
+import { laneText, markText } from "../../web/view/lane_draw.js";
+import { markAt, placedMarks } from "../../web/view/lane_marks.js";
 import { makeRecording } from "./made_recording.js";
 
 const PARTS = [{ from: 0, to: 2000, frequency: 100 }];
@@ -61,6 +62,46 @@ test("queues and pauses have the highest value of each bin", () => {
         : [3e6, 2e6, 9e9, 1, 4e6]);
     assert.deepEqual(filled(lane(recording, "longest queue").parts[0].values), { 0: 9, 3: 2 });
     assert.deepEqual(filled(lane(recording, "longest GC pause").parts[0].values), { 0: 2e6 });
+});
+
+/** A recording of collections {time, pause in ms, ...}. */
+function collections(samples, parts = PARTS) {
+    const recording = makeRecording(samples.map((sample) => ({ event: "gc", ...sample })), parts);
+
+    recording.events[1].values.push({ name: "count", unit: "count" });
+    recording.samples.value = (index) => Float64Array.from(samples, ({ pause }) => (index ? 1 : pause * 1e6));
+    return recording;
+}
+
+test("a mark of a collection says its process and kind, and has the time that it took", () => {
+    const recording = collections([{ time: 130, pause: 95, process: "cart", old: 0, thread: 1 },
+        { time: 131, pause: 3, process: "cart", old: 5 }, { time: 300, pause: 2, process: "shop", old: 7 },
+        { time: 400, pause: 1, process: "shop" }]);
+
+    recording.threads.kind = Uint8Array.of(1, 2);
+    const { form, most, marks, ...pauses } = lane(recording, "longest GC pause");
+
+    assert.deepEqual([form, most], ["marks", 95e6]);
+    assert.deepEqual(marks, [
+        { time: 130, value: 95e6, text: "cart <0.4.0>, major on a dirty scheduler",
+            range: { from: 20, to: 140 } },
+        { time: 300, value: 2e6, text: "shop <0.4.0>, minor", range: { from: 280, to: 320 } },
+        { time: 400, value: 1e6, text: "shop <0.4.0>", range: { from: 380, to: 420 } }]);
+    assert.equal(markText(pauses, marks[0]),
+        "GC pause of 95.0 ms: cart <0.4.0>, major on a dirty scheduler");
+});
+
+test("the highest mark in a few pixels is drawn, and found at the pointer", () => {
+    const pauses = lane(collections([{ time: 0, pause: 1 }, { time: 20, pause: 3 }, { time: 40, pause: 2 },
+        { time: 1000, pause: 1 }, { time: 1060, pause: 2 }, { time: 1900, pause: 9 }]), "longest GC pause");
+    const scene = { cells: { start: 0, columnMs: 1000 }, columnWidth: 64, left: 0, width: 100 };
+    const timesOf = (placed) => placed.map(({ mark }) => mark.time);
+
+    assert.deepEqual(timesOf(placedMarks(pauses, scene)), [20, 1000, 1060]);
+    assert.deepEqual(timesOf(placedMarks(pauses, { ...scene, left: 4 })), [1000, 1060]);
+    assert.deepEqual(timesOf(placedMarks(pauses, { ...scene, left: 60 })), [1000, 1060, 1900]);
+    assert.equal(markAt(pauses, scene, 60).time, 1000);
+    assert.equal(markAt(pauses, scene, 40), undefined);
 });
 
 test("a long recording has wide bins", () => {

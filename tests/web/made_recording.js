@@ -35,7 +35,7 @@ class Table {
 }
 
 const METRICS = [["reductions", "count"], ["msgq", "count"], ["memory", "bytes"],
-    ["binaries", "bytes"]];
+    ["binaries", "bytes"], ["old", "words"]];
 const STATUSES = ["none", "running", "runnable", "waiting", "idle", "blocked"];
 
 const valuesOf = (event) => (event.startsWith("call:") ? [{ name: "count", unit: "count" }]
@@ -50,10 +50,10 @@ function partsOf(samples) {
 
 /**
  * Make a recording of samples {time, stack: "a:b/1;c:d/2", process: "name", value, status, event,
- * activity, ofHit, exact, thread, trace, delay, reductions, msgq, memory, binaries}. Fields that are left out have
- * defaults. A frame that begins with '*' is native code: "*a.so+0x12%b1" is unnamed code of build b1;
- * "f@12" is line 12 of src/f.erl. Event sched has a second value, delay. A trace that is not one of
- * `listed` is not listed.
+ * activity, ofHit, exact, thread, trace, delay, reductions, msgq, memory, binaries, old}. Fields that are
+ * left out have defaults. A frame that begins with '*' is native code: "*a.so+0x12%b1" is unnamed code of
+ * build b1; "f@12" is line 12 of src/f.erl. Event sched has a second value, delay. A trace that is not one
+ * of `listed` is not listed.
  *
  * @param {object[]} samples
  * @param {object[]} [parts]

@@ -3,6 +3,7 @@
  * Lanes: what the VMs did over time, for the whole recording, whatever is selected. There are only
  * lanes for which the recording has data.
  */
+import { longestPauses } from "#analysis/pauses";
 import { firstSince } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
@@ -97,7 +98,7 @@ function schedulerLane(recording) {
 
         sums[part][Math.floor((samples.time[i] - bins.start) / bins.binMs)] += times[i] * unit;
     }
-    return laneOf(bins, { name: "schedulers", form: "stacked", unit: "share", parts }, 1);
+    return laneOf(bins, { name: "schedulers", form: "stacked", unit: "share", marks: [], parts }, 1);
 }
 
 /** The memory of the VMs, from their metrics. @param {Recording} recording */
@@ -110,7 +111,7 @@ function memoryLane(recording) {
     for (const series of nodeMetrics)
         if (series.name === name && !series.of)
             addSeries(values, bins, series, recording.header.parts);
-    return laneOf(bins, { name: "memory", form: "area", unit: "bytes",
+    return laneOf(bins, { name: "memory", form: "area", unit: "bytes", marks: [],
         parts: [{ name, values }] });
 }
 
@@ -139,23 +140,18 @@ function queueLane(recording) {
     const index = metrics.findIndex(({ name }) => name === "msgq");
 
     return index < 0 ? null : laneOf(bins, { name: "longest queue", form: "area", unit: "messages",
-        parts: [highest(bins, samples.metric(index), samples, () => true)] });
+        marks: [], parts: [highest(bins, samples.metric(index), samples)] });
 }
 
-/** The longest garbage collection. @param {Recording} recording */
+/** The longest garbage collections. @param {Recording} recording */
 function pauseLane(recording) {
-    const { events, samples } = recording, gc = eventNamed(recording, "gc");
-    const count = gc < 0 ? -1 : events[gc].values.findIndex(({ name }) => name === "count");
-    const bins = binsOf(recording, 0);
+    const bins = binsOf(recording, 0), values = new Float64Array(bins.count);
+    const marks = longestPauses(recording, bins);
 
-    if (count < 0)
-        return null;
-    /* A sample can stand for several collections, and a part of one for none. */
-    const counts = samples.value(count), pauses = samples.value(0).map((time, i) => time / counts[i]);
-
-    return laneOf(bins, { name: "longest GC pause", form: "bars", unit: "ns",
-        parts: [highest(bins, pauses, samples,
-            (i) => samples.event[i] === gc && counts[i] > 0)] });
+    for (const { time, value } of marks)
+        values[Math.floor((time - bins.start) / bins.binMs)] = value;
+    return laneOf(bins, { name: "longest GC pause", form: "marks", unit: "ns", marks,
+        parts: [{ name: "", values }] });
 }
 
 /** Time in long schedules. @param {Recording} recording */
@@ -168,26 +164,25 @@ function longLane(recording) {
     for (let i = 0; value >= 0 && i < samples.count; i++)
         if (samples.event[i] === sched)
             values[Math.floor((samples.time[i] - bins.start) / bins.binMs)] += times[i];
-    return laneOf(bins, { name: "time in long schedules", form: "bars", unit: "ns",
+    return laneOf(bins, { name: "time in long schedules", form: "bars", unit: "ns", marks: [],
         parts: [{ name: "", values }] });
 }
 
 /**
- * The highest known value in each bin, of the samples that count.
+ * The highest known value in each bin.
  *
  * @param {Bins} bins
  * @param {Float64Array} of by sample
  * @param {Recording["samples"]} samples
- * @param {(sample: number) => boolean} counts
  * @returns {LanePart}
  */
-function highest({ binMs, start, count }, of, samples, counts) {
+function highest({ binMs, start, count }, of, samples) {
     const values = new Float64Array(count);
 
     for (let i = 0; i < samples.count; i++) {
         const bin = Math.floor((samples.time[i] - start) / binMs);
 
-        if (of[i] > values[bin] && counts(i))
+        if (of[i] > values[bin])
             values[bin] = of[i];
     }
     return { name: "", values };

@@ -9,7 +9,8 @@ import { element } from "#view/dom";
 import { percentText } from "#view/number_text";
 import { rangeText, timeText } from "#view/time_text";
 import { AXIS, HeatPainter } from "#view/heatmap_draw";
-import { heightOf, laneAt, laneText, LanePainter } from "#view/lane_draw";
+import { heightOf, laneAt, laneText, LanePainter, markText } from "#view/lane_draw";
+import { markAt } from "#view/lane_marks";
 
 /** @typedef {import("../types.js").Cells} Cells */
 /** @typedef {import("../types.js").Header} Header */
@@ -190,15 +191,20 @@ export class Heatmap {
         }
     }
 
-    paint() {
-        const { cells, marks, context, columnWidth = 1, rowHeight = 1 } = this;
+    /** @returns {import("./heatmap_draw.js").Scene | null} */
+    get scene() {
+        const { cells, marks, columnWidth = 1, rowHeight = 1 } = this;
 
-        if (!cells)
-            return;
-        const scene = { cells, marks, header: this.header, columnWidth, rowHeight,
+        return cells && { cells, marks, header: this.header, columnWidth, rowHeight,
             left: this.scroller.scrollLeft, width: this.canvas.clientWidth, ...this.drawn,
             cursor: document.activeElement === this.canvas ? this.cursor : -1 };
+    }
 
+    paint() {
+        const { context, scene } = this;
+
+        if (!scene)
+            return;
         context.setTransform(devicePixelRatio, 0, 0, devicePixelRatio, 0, 0);
         this.painter.draw(scene);
         this.lanePainter.draw(this.lanes, scene, this.lanesTop);
@@ -231,6 +237,17 @@ export class Heatmap {
     /** A drag that began in the lanes stays there. @param {MouseEvent} event */
     isInLanes({ offsetY }) {
         return this.begun ? this.begun.inLanes : laneAt(this.lanes, offsetY - this.lanesTop) !== undefined;
+    }
+
+    /**
+     * The lane at the pointer, and its mark there.
+     *
+     * @param {MouseEvent} event
+     */
+    laneAt({ offsetX, offsetY }) {
+        const lane = laneAt(this.lanes, offsetY - this.lanesTop), { scene } = this;
+
+        return { lane, mark: lane && scene ? markAt(lane, scene, offsetX) : undefined };
     }
 
     /** The start of a cell on the time axis, ms. @param {number} cell */
@@ -312,9 +329,9 @@ export class Heatmap {
                 [this.begun.which]: this.rangeOf(this.begun.cell, cell) };
             this.draw();
         }
-        const lane = laneAt(this.lanes, event.offsetY - this.lanesTop);
-        const text = lane ? `${timeText(this.header, this.timeOf(cell))}: ${
-            laneText(lane, this.timeOf(cell))}` : this.textOf(cell);
+        const { lane, mark } = this.laneAt(event), time = mark?.time ?? this.timeOf(cell);
+        const text = lane ? `${timeText(this.header, time)}: ${
+            mark ? markText(lane, mark) : laneText(lane, time)}` : this.textOf(cell);
 
         this.listener.onhover(this.begun && cell !== this.begun.cell
             ? rangeText(this.header, this.rangeOf(this.begun.cell, cell)) : text,
@@ -350,9 +367,11 @@ export class Heatmap {
         this.touches.delete(event.pointerId);
         if (!begun)
             return;
+        const { mark } = this.laneAt(event);
+
         this.begun = null;
-        this.listener.onselect(begun.which,
-            cell === begun.cell ? this.columnOf(cell) : this.rangeOf(begun.cell, cell));
+        this.listener.onselect(begun.which, cell !== begun.cell ? this.rangeOf(begun.cell, cell)
+            : begun.inLanes && mark ? mark.range : this.columnOf(cell));
     }
 
     abandon() {

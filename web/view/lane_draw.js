@@ -2,6 +2,7 @@
 /* Draws the lanes below the heatmap, and says what a lane has at a time. */
 import { amountText, numberText, percentText } from "#view/number_text";
 import { placeOf } from "#view/heatmap_draw";
+import { placedMarks } from "#view/lane_marks";
 import { kindColour, styleColour } from "#view/theme";
 
 /** @typedef {import("../types.js").Lane} Lane */
@@ -10,7 +11,8 @@ import { kindColour, styleColour } from "#view/theme";
 
 const HEIGHT = 21, GAP = 3; /* of a lane, px */
 const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
-const LEAST_BAR = 2; /* px, so that a short pause can be seen */
+const LEAST_BAR = 2; /* px, so that a short time can be seen */
+const HEAD = 3; /* px from the middle of a mark's head to its corners */
 /* Kinds of frames whose colours the parts of a stacked lane have: Erlang, garbage collection, native. */
 const KINDS = [1, 8, 4];
 
@@ -38,6 +40,14 @@ export function laneText({ name, binMs, start, unit, parts }, time) {
 
     return `${name}: ${texts.join(", ") || "none"}`;
 }
+
+/**
+ * "GC pause of 12.4 ms: my_server <0.120.0>, major".
+ *
+ * @param {Lane} lane
+ * @param {import("../types.js").LaneMark} mark
+ */
+export const markText = ({ unit }, { value, text }) => `GC pause of ${valueText(value, unit)}: ${text}`;
 
 /**
  * @param {number} value
@@ -82,7 +92,10 @@ export class LanePainter {
 
             context.fillStyle = this.ground ?? "";
             context.fillRect(0, y, width, HEIGHT);
-            this.drawValues(lane, scene, y);
+            if (lane.form === "marks")
+                this.drawMarks(lane, scene, y);
+            else
+                this.drawValues(lane, scene, y);
             this.drawSelected(scene, y);
         });
         context.fillStyle = this.mark ?? "";
@@ -118,6 +131,30 @@ export class LanePainter {
                 below[bin] += height;
             }
         });
+    }
+
+    /**
+     * A line for each mark, as high as its value, with a head at the upper end.
+     *
+     * @param {Lane} lane
+     * @param {Scene} scene
+     * @param {number} top
+     */
+    drawMarks(lane, scene, top) {
+        const { context } = this;
+
+        context.fillStyle = this.plain ?? "";
+        for (const { mark, x } of placedMarks(lane, scene)) {
+            const y = top + HEAD + (HEIGHT - 2 * HEAD) * (1 - mark.value / lane.most);
+
+            context.fillRect(x - 0.5, y, 1, top + HEIGHT - y);
+            context.beginPath();
+            context.moveTo(x, y - HEAD);
+            context.lineTo(x + HEAD, y);
+            context.lineTo(x, y + HEAD);
+            context.lineTo(x - HEAD, y);
+            context.fill();
+        }
     }
 
     /**
