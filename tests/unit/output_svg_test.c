@@ -224,7 +224,8 @@ static double y_of(const char *text, const char *title)
     return strtod(at + strlen(" y=\""), NULL);
 }
 
-/* The root is at the bottom, and of a graph that is higher than a window at the top. */
+/* The root is at the bottom, and of a graph that is higher than a window at the top. The head says
+ * which. */
 static void test_root_is_in_sight(void **state)
 {
     struct small_profile small;
@@ -238,6 +239,7 @@ static void test_root_is_in_sight(void **state)
                 small_call(small.profile, small.samples[0].stack, "m:f/1", (uint32_t)i);
         text = small_output(&small, &svg_format, &by_name);
         assert_true((y_of(text, "<title>all ") > y_of(text, "<title>cart ")) == (depth < 50));
+        assert_non_null(strstr(text, depth < 50 ? ">root at the bottom<" : ">root at the top<"));
         free(text);
     }
 }

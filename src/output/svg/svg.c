@@ -334,6 +334,14 @@ static void write_foot(const struct svg *svg, struct buffer *lines, int y)
     fputs("</text>\n", svg->file);
 }
 
+/* Write where the root is, because a window may show the other end of the picture. */
+static void write_root_place(FILE *file, bool is_on_top)
+{
+    fprintf(file,
+            "<text class=\"note\" text-anchor=\"end\" x=\"%d\" y=\"70\">root at the %s</text>\n",
+            WIDTH - MARGIN, is_on_top ? "top" : "bottom");
+}
+
 static void write_graph(const struct svg *svg, const struct recording_totals *totals,
                         struct frame_tree *tree)
 {
@@ -349,6 +357,7 @@ static void write_graph(const struct svg *svg, const struct recording_totals *to
     bottom = HEAD_HEIGHT + (int)layout.levels * FRAME_HEIGHT;
     write_start(svg->file, bottom + FOOT_HEIGHT + (lines - 1) * FOOT_LINE);
     write_head(svg, tree, &looks, totals);
+    write_root_place(svg->file, is_root_on_top);
     for (size_t i = 0; i < layout.count; i++)
         write_box(svg, tree, &looks, &layout.boxes[i],
                   is_root_on_top ? HEAD_HEIGHT + layout.boxes[i].level * FRAME_HEIGHT
