@@ -639,6 +639,45 @@ class Viewer(unittest.TestCase):
         page.step("drag", {"on": "#flamegraph canvas", "from": [0.5, 0.97], "to": [0.5, 0.97]})
         self.assertNotIn("zoom=", page.fragment)
 
+    def rows_at_edges(self, page, pixels):
+        """Scroll the graph by pixels; return what the pointer says of its first two and last two rows."""
+        graph = "#flamegraph canvas"
+        page.step("hover", {"on": graph, "at": [0.5, 0.5]})
+        page.step("wheel", pixels)
+        height, said = page.step("box", graph)["height"], []
+        for y in (8, 26, height - 26, height - 8):
+            page.step("hover", {"on": graph, "at": [0.3, 0.5]})
+            page.step("hover", {"on": graph, "at": [0.3, y / height]})
+            said.append(page.text("#tooltip").partition("\n")[0])
+        return said
+
+    def test_the_function_of_a_sandwich_stays_in_sight(self):
+        """It is at the edge wherever the graph is scrolled to, and a click on it zooms to it."""
+        stacks, path = self.page.with_name("deep.folded"), self.page.with_name("deep.html")
+        callers, callees = ([f"m:{side}{i}/1" for i in range(80)] for side in ("caller", "callee"))
+        stacks.write_text(";".join(["a", *callers, "m:focus/1", *callees]) + " 5\n"
+                          + ";".join(["b", *callers, "m:focus/1"]) + " 5\n", "ascii")
+        beamflame.record("report", "-q", stacks, "-o", path)
+        page = self.viewer
+        page.open(path, "form=sandwich&focus=m:focus/1&panel=none")
+        first, _, before, last = self.rows_at_edges(page, -9000)
+        self.assertRegex(last, r"^m:focus/1\b")
+        self.assertRegex(first + before, "^[ab] .*m:caller")
+        page.step("drag", {"on": "#flamegraph canvas", "from": [0.5, 0.985], "to": [0.5, 0.985]})
+        self.assertIn("focus", page.fragment.partition("zoom=")[2])
+        first, second, *_, last = self.rows_at_edges(page, 9000)
+        self.assertRegex(first, r"^m:focus/1\b")
+        self.assertRegex(second + last, "^m:callee.*m:callee79/1")
+
+    def test_the_roots_of_two_times_stay_in_sight(self):
+        page = self.show("form=time&range=3000-5000&against=500-2500&panel=none&lanes=none&fold=0")
+        page.step("resize", [1600, 540])
+        self.addCleanup(page.step, "resize", [1600, 1000])
+        *_, a, b = self.rows_at_edges(page, -9000)
+        self.assertEqual((a[:2], b[:2]), ("A ", "B "))
+        a, b, *_ = self.rows_at_edges(page, 9000)
+        self.assertEqual((a[:2], b[:2]), ("A ", "B "))
+
     def test_axe_finds_nothing_wrong(self):
         """Names, roles and contrasts are right by axe, on a wide page and on a narrow one, in the
         light and in the dark, with each table, a menu and the help."""

@@ -215,44 +215,72 @@ export class FlameGraph {
         context.fillStyle = this.painter.background ?? "";
         context.fillRect(0, 0, width, height);
         this.parts.forEach((part, index) => {
-            const boxes = this.boxesOf(index);
-            const at = (/** @type {Place | null} */ place) =>
-                (place && place.part === index ? place.node : -1);
-
-            this.painter.draw(part.picture, boxes, (row) => this.top(index, row) - scroll,
-                { hovered: at(this.hovered),
-                    focused: document.activeElement === canvas ? at(this.focused) : -1 });
-            const root = this.pinRoot(index);
-
-            if (part.picture.tree.time)
-                drawTimeTicks(context, part, root, width);
+            this.painter.draw(part.picture, this.boxesOf(index), (row) => this.top(index, row) - scroll,
+                this.stateOf(index));
         });
+        for (const index of this.pinned)
+            this.drawPinned(index);
+    }
+
+    /** The hovered and the focused node of a part; -1: none. @param {number} index */
+    stateOf(index) {
+        const at = (/** @type {Place | null} */ place) => (place?.part === index ? place.node : -1);
+
+        return { hovered: at(this.hovered),
+            focused: document.activeElement === this.canvas ? at(this.focused) : -1 };
+    }
+
+    /* ---- the rows that stay in sight ---- */
+
+    /** The parts with such a row: the root, in a sandwich the function, which part 1 draws. */
+    get pinned() {
+        return this.parts.map((_, index) => index).slice(this.sharedRows);
     }
 
     /**
-     * Draw the root at the edge where it scrolled out of sight; not in a sandwich. Return its top.
+     * The y of a row on the canvas. A row that stays in sight is at an edge where it would be outside.
      *
      * @param {number} index of the part
+     * @param {number} row
      */
-    pinRoot(index) {
-        const part = this.parts[index], { context, canvas } = this;
-        const place = this.top(index, 0) - this.scroller.scrollTop, top = this.rootTop(index);
+    rowTop(index, row) {
+        const { pinned, scroller } = this, at = pinned.indexOf(index);
+        const top = this.top(index, row) - scroller.scrollTop;
 
-        if (top !== place && part.layout.extent[0] > 0) {
-            context.fillStyle = this.painter.background ?? "";
-            context.fillRect(0, top - 1, canvas.clientWidth, ROW + 1);
-            this.painter.draw(part.picture, part.layout.visible(part.from, part.to,
-                canvas.clientWidth, 0, 0), () => top, { hovered: -1, focused: -1 });
-        }
-        return top;
+        return at < 0 || row !== this.parts[index].base ? top
+            : Math.max(at * ROW, Math.min(top, scroller.clientHeight - (pinned.length - at) * ROW));
     }
 
-    /** The y of the root on the canvas. @param {number} index of the part */
-    rootTop(index) {
-        const place = this.top(index, 0) - this.scroller.scrollTop;
+    /** Draw a row that stays in sight over the others. @param {number} index of the part */
+    drawPinned(index) {
+        const part = this.parts[index], { base, picture, layout } = part, { context, canvas } = this;
+        const top = this.rowTop(index, base), width = canvas.clientWidth;
 
-        return this.parts.length > 1 ? place
-            : Math.max(0, Math.min(place, this.canvas.clientHeight - ROW));
+        if (top !== this.top(index, base) - this.scroller.scrollTop && layout.extent[0] > 0) {
+            context.fillStyle = this.painter.background ?? "";
+            context.fillRect(0, top - 1, width, ROW + 1);
+            this.painter.draw(picture, layout.visible(part.from, part.to, width, base, base), () => top,
+                this.stateOf(index));
+        }
+        if (picture.tree.time)
+            drawTimeTicks(context, part, top, width);
+    }
+
+    /**
+     * Scroll a row into sight that does not stay there.
+     *
+     * @param {number} index of the part
+     * @param {number} row
+     */
+    scrollTo(index, row) {
+        const { scroller, pinned } = this, y = this.top(index, row), edge = (pinned.length + 1) * ROW;
+
+        if (pinned.includes(index) && row === this.parts[index].base)
+            return;
+        if (y < scroller.scrollTop)
+            scroller.scrollTop = y - edge + ROW;
+        else if (y + ROW > scroller.scrollTop + scroller.clientHeight)
+            scroller.scrollTop = y + edge - scroller.clientHeight;
     }
 
     /** How many rows are of both parts: in a sandwich, the function. */
@@ -288,21 +316,37 @@ export class FlameGraph {
      */
     placeAt(event) {
         const y = event.offsetY + this.scroller.scrollTop;
-        const root = this.parts.length === 1 ? event.offsetY - this.rootTop(0) : -1;
 
-        if (root >= 0 && root < ROW)
-            return { part: 0, node: 0 };
+        for (const index of this.pinned) {
+            const { base } = this.parts[index], within = event.offsetY - this.rowTop(index, base);
+
+            if (within >= 0 && within < ROW)
+                return this.placeIn(index, base, event);
+        }
         for (let index = this.parts.length - 1; index >= 0; index--) {
-            const part = this.parts[index], down = this.top(index, 1) > this.top(index, 0);
+            const down = this.top(index, 1) > this.top(index, 0);
             const row = Math.floor((y - this.top(index, 0)) / ROW) * (down ? 1 : -1);
-            const place = part.from
-                + event.offsetX / this.canvas.clientWidth * (part.to - part.from);
-            const node = row >= this.firstRow(index) ? part.layout.at(place, row) : -1;
+            const place = row >= this.firstRow(index) ? this.placeIn(index, row, event) : null;
 
-            if (node >= 0)
-                return { part: index, node };
+            if (place)
+                return place;
         }
         return null;
+    }
+
+    /**
+     * The frame of a row at the pointer, or null.
+     *
+     * @param {number} index of the part
+     * @param {number} row
+     * @param {MouseEvent} event
+     * @returns {Place | null}
+     */
+    placeIn(index, row, { offsetX }) {
+        const { layout, from, to } = this.parts[index];
+        const node = layout.at(from + offsetX / this.canvas.clientWidth * (to - from), row);
+
+        return node < 0 ? null : { part: index, node };
     }
 
     /** @param {PointerEvent} event */
@@ -367,7 +411,7 @@ export class FlameGraph {
         const row = part.picture.tree.depth[place.node];
 
         this.listener.onmenu(place, box.left + Math.min(Math.max(8, x + 16), box.width - 40),
-            box.top + this.top(place.part, row) - this.scroller.scrollTop + ROW);
+            box.top + this.rowTop(place.part, row) + ROW);
     }
 
     /** @param {KeyboardEvent} event */
@@ -401,13 +445,8 @@ export class FlameGraph {
 
     /** @param {Place} place */
     focus(place) {
-        const y = this.top(place.part, this.parts[place.part].picture.tree.depth[place.node]);
-
         this.focused = place;
-        if (y < this.scroller.scrollTop)
-            this.scroller.scrollTop = y - ROW;
-        else if (y + ROW > this.scroller.scrollTop + this.scroller.clientHeight)
-            this.scroller.scrollTop = y + 2 * ROW - this.scroller.clientHeight;
+        this.scrollTo(place.part, this.parts[place.part].picture.tree.depth[place.node]);
         this.listener.onfocus(place);
         this.draw();
     }
