@@ -378,8 +378,9 @@ static __always_inline bool is_selected(const struct wire_call_site *site, __u64
 {
     enum match_result result = match_call(site->function, registers, site->arity);
 
-    if (result == MATCH_UNREADABLE) {
+    if (result == MATCH_UNKNOWN) {
         sums->unchecked++;
+        sums->unchecked_weight += weight;
     } else if (result == MATCH_NO) {
         sums->unmatched++;
         sums->unmatched_weight += weight;

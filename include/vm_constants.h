@@ -139,9 +139,15 @@ enum thing_subtag {
     MAP_SUBTAG_27 = 0xb << TAG_PRIMARY_SIZE,
 };
 
-/* The two bits at HEADER_ARITY_OFFS of a map's header, and their value for a map that is no tree
- * (erl_term.h 25.2.3:1238-1243, 27.3.4.1:1270-1275, 29.1.1:1295-1300). */
-enum map_header { MAP_HEADER_TYPE_MASK = 0x3, MAP_HEADER_TAG_FLATMAP_HEAD = 0x0 };
+/* The header of a map: two bits at HEADER_ARITY_OFFS are its type, and a node of a tree has a bit
+ * for each child (erl_term.h 25.2.3:1238-1245, 27.3.4.1:1270-1277, 29.1.1:1295-1302). */
+enum map_header {
+    MAP_HEADER_TYPE_MASK = 0x3,
+    MAP_HEADER_TAG_FLATMAP_HEAD = 0x0,
+    MAP_HEADER_TAG_HAMT_NODE_BITMAP = 0x1,
+    MAP_HEADER_VAL_OFFS = 16,
+    MAP_HEADER_VAL_MASK = 0xffff,
+};
 
 /* A map that is no tree has so many keys at most (erl_map.h 25.2.3:110, 27.3.4.1:111, 29.1.1:113).
  */

@@ -56,9 +56,10 @@ struct wire_call_counts {
     __u64
         unmatched; /* calls whose arguments do not match the pattern: they are in no other count */
     __u64 unmatched_weight;
-    __u64 unchecked; /* calls whose arguments can't be read: neither */
-    __u64 unlisted;  /* slow calls for which the ring buffer had no room */
-    __u64 unsplit;   /* calls that returned, and of whose time the parts are not known */
+    __u64 unchecked; /* calls that may match, or not: neither */
+    __u64 unchecked_weight;
+    __u64 unlisted; /* slow calls for which the ring buffer had no room */
+    __u64 unsplit;  /* calls that returned, and of whose time the parts are not known */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */

@@ -4,7 +4,7 @@
  *
  * The program has slots for terms, the first of which are the arguments. A step compares the term
  * in a slot, and may put the parts of that term into further slots. A call matches if all steps
- * succeed.
+ * succeed. It is not known if it does where memory can't be read, or a map is too large.
  */
 #ifndef BEAMFLAME_WIRE_MATCH_H
 #define BEAMFLAME_WIRE_MATCH_H
@@ -12,19 +12,25 @@
 #include "wire.h"
 
 enum wire_match_limits {
-    WIRE_MATCH_STEPS = 64,
-    WIRE_MATCH_SLOTS = 128,
-    WIRE_MATCH_ELEMENTS = 16, /* of a tuple; arguments of a call */
-    WIRE_MATCH_BINARIES = 8,  /* of a pattern */
-    WIRE_MATCH_BYTES = 64,    /* of a binary */
+    WIRE_MATCH_STEPS = 128,
+    WIRE_MATCH_SLOTS = 240,
+    WIRE_MATCH_ELEMENTS = 32,  /* of a tuple; arguments of a call */
+    WIRE_MATCH_BYTE_ROWS = 16, /* of a pattern */
+    WIRE_MATCH_BYTES = 248,    /* of a binary, or of a number with its header */
+    WIRE_MATCH_KEY_STEPS = 8,  /* that compare the key of a map */
+    WIRE_MATCH_NODES = 1024,   /* of a large map that are searched: keys, and nodes of the tree */
 };
 
 enum wire_match_kind {
     WIRE_MATCH_EQUAL,  /* `value` is the immediate term */
     WIRE_MATCH_TUPLE,  /* of `size` elements, which get the slots from `to` on */
     WIRE_MATCH_LIST,   /* a cell, whose head and tail get slot `to` and the one behind it */
-    WIRE_MATCH_BINARY, /* `size` bytes, which are binary number `value` of the pattern */
+    WIRE_MATCH_BINARY, /* `size` bytes, which are row `value` of the pattern's bytes */
     WIRE_MATCH_PREFIX, /* a binary of whole bytes that begins with them */
+    WIRE_MATCH_NUMBER, /* a boxed float or integer: these are its bytes, from its header on */
+    WIRE_MATCH_MAP,    /* any map */
+    WIRE_MATCH_PAIR,   /* a map with a key that passes the next `size` steps. The key gets slot `to`
+                          and its value the one behind it. */
 };
 
 struct wire_match_step {
@@ -37,7 +43,7 @@ struct wire_match_step {
 struct wire_match {
     __u64 count;
     struct wire_match_step steps[WIRE_MATCH_STEPS];
-    __u64 binaries[WIRE_MATCH_BINARIES][WIRE_MATCH_BYTES / 8]; /* zeros follow the bytes */
+    __u64 bytes[WIRE_MATCH_BYTE_ROWS][WIRE_MATCH_BYTES / 8]; /* zeros follow the bytes */
 };
 
 #endif

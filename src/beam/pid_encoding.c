@@ -61,10 +61,27 @@ static uint64_t data_of(const struct pid_encoding *encoding, uint64_t term)
            (pixdata & encoding->pix_cli_mask) << encoding->pix_cli_shift;
 }
 
+static int number_bits_of(const struct pid_encoding *encoding)
+{
+    return encoding->wide ? 28 : 15;
+}
+
+uint64_t pid_encoding_term(const struct pid_encoding *encoding, uint64_t number, uint64_t serial)
+{
+    int number_bits = number_bits_of(encoding), serial_bits = encoding->wide ? 32 : 13;
+    uint64_t data = number | serial << number_bits;
+    uint64_t index = pid_encoding_index_of_data(encoding, data);
+    uint64_t pixdata = encoding->wide ? (data & ~encoding->pix_mask) | index : index << 28 | data;
+
+    if (number >> number_bits || serial >> serial_bits)
+        return 0;
+    return pixdata << TAG_IMMED1_SIZE | TAG_IMMED1_PID;
+}
+
 bool pid_encoding_format(const struct pid_encoding *encoding, uint64_t term, char *buffer,
                          size_t size)
 {
-    int number_bits = encoding->wide ? 28 : 15;
+    int number_bits = number_bits_of(encoding);
     uint64_t data = data_of(encoding, term);
 
     if (!term_is_pid(term))

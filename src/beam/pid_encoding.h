@@ -31,7 +31,9 @@ struct pid_encoding {
 int pid_encoding_read(struct vm *vm, struct pid_encoding *encoding, struct error *error);
 bool pid_encoding_format(const struct pid_encoding *encoding, uint64_t term, char *buffer,
                          size_t size);
-/* The same for ports: "#Port<0.N>". The encoding of the port table. */
+/* The term of the local pid <0.NUMBER.SERIAL>; 0 if no pid has these numbers. */
+uint64_t pid_encoding_term(const struct pid_encoding *encoding, uint64_t number, uint64_t serial);
+/* As for pids, of ports: "#Port<0.N>". The encoding of the port table. */
 int pid_encoding_read_ports(struct vm *vm, struct pid_encoding *encoding, struct error *error);
 bool pid_encoding_format_port(const struct pid_encoding *encoding, uint64_t term, char *buffer,
                               size_t size);

@@ -134,6 +134,31 @@ static void add_arguments(void *context, const struct wire_arguments_key *key,
         function->cut += row->calls;
 }
 
+/* What calls that are not counted stand for, by their weight, compared to those that are counted.
+ */
+static uint64_t scale(const struct call_function_report *function,
+                      const struct wire_call_counts *counts, uint64_t seen, double weight)
+{
+    if (!counts->weight)
+        return seen;
+    return whole_part((double)function->calls * weight / (double)counts->weight + 0.5);
+}
+
+/* The kernel does not run the program at the hits that it missed: they have the weight of others.
+ */
+static void set_uncounted(struct call_function_report *function, const struct call_sums *sums)
+{
+    const struct wire_call_counts *counts = &sums->counts;
+    double each = counts->calls ? (double)counts->weight / (double)counts->calls : 0;
+
+    function->unmatched_seen = counts->unmatched;
+    function->unmatched =
+        scale(function, counts, counts->unmatched, (double)counts->unmatched_weight);
+    function->unchecked_seen = counts->unchecked + sums->missed;
+    function->unchecked = scale(function, counts, function->unchecked_seen,
+                                (double)counts->unchecked_weight + (double)sums->missed * each);
+}
+
 /* The kernel counts hits without running the program where a program of the same kind is running:
  * calls whose caller and process are unknown. If calls have to match, it is unknown if they do. */
 static void make_function(struct call_function_report *function, const struct call_sums *sums,
@@ -146,13 +171,8 @@ static void make_function(struct call_function_report *function, const struct ca
     function->seen = seen;
     function->calls = sums->counts.calls ? whole_part(estimate.calls * all + 0.5) : seen;
     function->half = estimate.half;
-    function->unmatched = function->unmatched_seen = sums->counts.unmatched;
-    if (sums->counts.weight)
-        function->unmatched =
-            whole_part((double)function->calls * (double)sums->counts.unmatched_weight /
-                           (double)sums->counts.weight +
-                       0.5);
-    function->unchecked = sums->counts.unchecked + (matches ? sums->missed : 0);
+    if (matches)
+        set_uncounted(function, sums);
     call_report_merge(&function->callers);
     call_report_merge(&function->processes);
     call_report_merge(&function->arguments);
@@ -176,6 +196,8 @@ static int compare_functions(const void *a, const void *b)
         return (x->calls < y->calls) - (x->calls > y->calls);
     if (x->unmatched != y->unmatched)
         return (x->unmatched < y->unmatched) - (x->unmatched > y->unmatched);
+    if (x->unchecked != y->unchecked)
+        return (x->unchecked < y->unchecked) - (x->unchecked > y->unchecked);
     return strcmp(x->symbol, y->symbol);
 }
 

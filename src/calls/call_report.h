@@ -44,8 +44,9 @@ struct call_function_report {
     /* Calls that did not match the pattern: in no other number. Those that were seen stand for
      * `unmatched`, which is at least so many if no call matched. */
     uint64_t unmatched, unmatched_seen;
-    uint64_t unchecked; /* calls that may have matched, because their arguments were not read */
-    uint64_t cut;       /* calls of `arguments` of which a part was not copied */
+    /* Calls that may have matched, or not: in no other number. As for `unmatched`. */
+    uint64_t unchecked, unchecked_seen;
+    uint64_t cut; /* calls of `arguments` of which a part was not copied */
     /* How long calls take; all are 0 if that was not measured. */
     struct call_times times; /* of all callers */
     struct call_unreturned unreturned;

@@ -250,6 +250,20 @@ static bool has_entries(const struct call_watch *watch)
     return count > 0;
 }
 
+static int set_patterns(struct call_watch *watch, const struct call_watch_options *options,
+                        struct error *error)
+{
+    struct pid_encoding encoding;
+    const struct argument_names names = {watch->atoms, &encoding};
+
+    if (!options->pattern_count)
+        return 0;
+    if (pid_encoding_read(watch->vm, &encoding, error))
+        return -1;
+    return call_match_set(watch->counter, &watch->functions, &names, options->patterns,
+                          options->pattern_count, error);
+}
+
 /* Try breakpoints. */
 static int make_counter(struct call_watch *watch, const struct call_watch_options *options,
                         struct error *error)
@@ -266,8 +280,7 @@ static int make_counter(struct call_watch *watch, const struct call_watch_option
                                        .frame_pointers = code_frame_pointers(watch->code),
                                        .split = options->splits ? watch->code : NULL},
         error);
-    if (!watch->counter || call_match_set(watch->counter, &watch->functions, watch->atoms,
-                                          options->patterns, options->pattern_count, error))
+    if (!watch->counter || set_patterns(watch, options, error))
         return -1;
     if (options->argument_levels) {
         watch->arguments = call_arguments_new(watch->vm, watch->atoms, watch->counter,

@@ -5,196 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/pattern_parser.h"
 #include "util/alloc.h"
-#include "util/utf8.h"
 
-enum {
-    SHOWN_BYTES = 40, /* of a part that is refused */
-    DEPTH_MAX = 32,
-    SMALL_BITS = 60, /* of an integer that is no object */
-    NO_PART = 0,     /* part 0 is no part of another */
-};
-
-struct pattern_parser {
-    const char *text, *at;
-    struct match_pattern *pattern;
-    struct error *error;
-    int depth;
-};
+enum { DEPTH_MAX = 32 };
 
 static uint16_t parse_term(struct pattern_parser *parser);
-
-/* ---- errors ---- */
-
-static uint16_t bad(struct pattern_parser *parser)
-{
-    error_set(parser->error, ERROR_USAGE,
-              "the pattern '%s' can't be read from '%.*s' on: write MODULE:FUNCTION(PATTERN, ...), "
-              "such as m:f({ok, _}, 42)",
-              parser->text, SHOWN_BYTES, parser->at);
-    return NO_PART;
-}
-
-static uint16_t unmatched(struct pattern_parser *parser, const char *what, const char *from)
-{
-    error_set(parser->error, ERROR_USAGE,
-              "the kernel can't match %s, from '%.*s' on: write _ in its place", what, SHOWN_BYTES,
-              from);
-    return NO_PART;
-}
-
-static uint16_t too_large(struct pattern_parser *parser)
-{
-    error_set(parser->error, ERROR_USAGE,
-              "the pattern '%s' has more parts than the kernel matches: write _ for some",
-              parser->text);
-    return NO_PART;
-}
-
-/* ---- tokens ---- */
-
-static void skip_space(struct pattern_parser *parser)
-{
-    while (isspace((unsigned char)*parser->at))
-        parser->at++;
-}
-
-static bool take(struct pattern_parser *parser, const char *token)
-{
-    skip_space(parser);
-    if (strncmp(parser->at, token, strlen(token)) != 0)
-        return false;
-    parser->at += strlen(token);
-    return true;
-}
-
-static bool is_name_character(char character)
-{
-    return isalnum((unsigned char)character) || character == '_' || character == '@' ||
-           (unsigned char)character >= 0x80;
-}
-
-static struct match_part *part(const struct pattern_parser *parser, uint16_t id)
-{
-    return &parser->pattern->parts[id];
-}
-
-static uint16_t add_part(struct pattern_parser *parser, enum match_kind kind)
-{
-    if (parser->pattern->count == MATCH_PARTS)
-        return too_large(parser);
-    parser->pattern->parts[parser->pattern->count] = (struct match_part){.kind = kind};
-    return (uint16_t)parser->pattern->count++;
-}
-
-/* Take a character of a text in quotes, maybe escaped. False if it is none that can be read. */
-static bool take_character(struct pattern_parser *parser, uint32_t *character)
-{
-    static const char escapes[] = "bdefnrstv", values[] = "\b\177\033\f\n\r \t\v";
-    const char *found;
-    size_t size;
-
-    if (*parser->at == '\\' && parser->at[1]) {
-        found = strchr(escapes, parser->at[1]);
-        if (isdigit((unsigned char)parser->at[1]) || parser->at[1] == 'x' || parser->at[1] == '^' ||
-            (unsigned char)parser->at[1] >= 0x80)
-            return false;
-        *character = found ? (unsigned char)values[found - escapes] : (unsigned char)parser->at[1];
-        parser->at += 2;
-        return true;
-    }
-    size = utf8_decode(parser->at, strlen(parser->at), character);
-    parser->at += size;
-    return size > 0;
-}
-
-/* ---- atoms and numbers ---- */
-
-static uint16_t parse_atom(struct pattern_parser *parser)
-{
-    uint16_t id = add_part(parser, MATCH_ATOM);
-    bool is_quoted = *parser->at == '\'';
-    size_t used = 0;
-    char *atom;
-
-    if (!id)
-        return NO_PART;
-    atom = part(parser, id)->atom;
-    parser->at += is_quoted;
-    while (is_quoted ? *parser->at && *parser->at != '\'' : is_name_character(*parser->at)) {
-        const char *from = parser->at;
-        uint32_t character;
-        size_t size;
-
-        if (!take_character(parser, &character))
-            return bad(parser);
-        size = *from == '\\' ? 1 : (size_t)(parser->at - from);
-        if (used + size >= FUNCTION_NAME_ATOM_BYTES)
-            return bad(parser);
-        if (*from == '\\')
-            atom[used] = (char)character;
-        else
-            memcpy(atom + used, from, size);
-        used += size;
-    }
-    if (is_quoted && *parser->at++ != '\'')
-        return bad(parser);
-    return id;
-}
-
-static uint16_t add_integer(struct pattern_parser *parser, int64_t value)
-{
-    uint16_t id = add_part(parser, MATCH_INTEGER);
-
-    if (id)
-        part(parser, id)->value = value;
-    return id;
-}
-
-static bool is_small(long long value)
-{
-    return value >= -(1LL << (SMALL_BITS - 1)) && value < 1LL << (SMALL_BITS - 1);
-}
-
-/* 42, -7, 16#ff, $a. */
-static uint16_t parse_number(struct pattern_parser *parser)
-{
-    const char *from = parser->at;
-    bool is_negative = *from == '-';
-    const char *digits = from + is_negative;
-    unsigned long long value;
-    uint32_t character;
-    char *end;
-
-    if (*from == '$') {
-        parser->at++;
-        return take_character(parser, &character) ? add_integer(parser, character) : bad(parser);
-    }
-    if (!isdigit((unsigned char)*digits))
-        return bad(parser);
-    value = strtoull(digits, &end, 10);
-    if (*end == '#' && value >= 2 && value <= 36 && isalnum((unsigned char)end[1]))
-        value = strtoull(end + 1, &end, (int)value);
-    parser->at = end;
-    if (*end == '.' && isdigit((unsigned char)end[1]))
-        return unmatched(parser, "a float", from);
-    if (is_name_character(*end) || *end == '#')
-        return bad(parser);
-    if (value > 1ULL << SMALL_BITS || !is_small(is_negative ? -(long long)value : (long long)value))
-        return unmatched(parser, "an integer of more than 60 bits", from);
-    return add_integer(parser, is_negative ? -(int64_t)value : (int64_t)value);
-}
 
 /* ---- lists and tuples ---- */
 
 static uint16_t add_cons(struct pattern_parser *parser, uint16_t head, uint16_t tail)
 {
-    uint16_t id = head && tail ? add_part(parser, MATCH_CONS) : NO_PART;
+    uint16_t id = head && tail ? pattern_parser_add(parser, MATCH_CONS) : NO_PART;
 
     if (!id)
         return NO_PART;
-    part(parser, id)->first = head;
-    part(parser, head)->next = tail;
+    pattern_parser_part(parser, id)->first = head;
+    pattern_parser_part(parser, head)->next = tail;
     return id;
 }
 
@@ -202,14 +29,14 @@ static uint16_t parse_list_rest(struct pattern_parser *parser)
 {
     uint16_t head, tail;
 
-    if (take(parser, "|")) {
+    if (pattern_parser_take(parser, "|")) {
         tail = parse_term(parser);
-        return tail && !take(parser, "]") ? bad(parser) : tail;
+        return tail && !pattern_parser_take(parser, "]") ? pattern_parser_bad(parser) : tail;
     }
-    if (take(parser, "]"))
-        return add_part(parser, MATCH_NIL);
-    if (!take(parser, ","))
-        return bad(parser);
+    if (pattern_parser_take(parser, "]"))
+        return pattern_parser_add(parser, MATCH_NIL);
+    if (!pattern_parser_take(parser, ","))
+        return pattern_parser_bad(parser);
     head = parse_term(parser);
     tail = head ? parse_list_rest(parser) : NO_PART;
     return add_cons(parser, head, tail);
@@ -219,8 +46,8 @@ static uint16_t parse_list(struct pattern_parser *parser)
 {
     uint16_t head, tail;
 
-    if (take(parser, "]"))
-        return add_part(parser, MATCH_NIL);
+    if (pattern_parser_take(parser, "]"))
+        return pattern_parser_add(parser, MATCH_NIL);
     head = parse_term(parser);
     tail = head ? parse_list_rest(parser) : NO_PART;
     return add_cons(parser, head, tail);
@@ -234,11 +61,11 @@ static uint16_t parse_string(struct pattern_parser *parser)
 
     if (*parser->at == '"') {
         parser->at++;
-        return add_part(parser, MATCH_NIL);
+        return pattern_parser_add(parser, MATCH_NIL);
     }
-    if (!*parser->at || !take_character(parser, &character))
-        return bad(parser);
-    head = add_integer(parser, character);
+    if (!*parser->at || !pattern_parser_character(parser, &character))
+        return pattern_parser_bad(parser);
+    head = pattern_parser_add_small(parser, character);
     tail = head ? parse_string(parser) : NO_PART;
     return add_cons(parser, head, tail);
 }
@@ -248,129 +75,70 @@ static bool parse_elements(struct pattern_parser *parser, uint16_t id, const cha
 {
     uint16_t last = NO_PART;
 
-    if (take(parser, end))
+    if (pattern_parser_take(parser, end))
         return true;
     do {
         uint16_t element = parse_term(parser);
 
         if (!element)
             return false;
-        if (part(parser, id)->count == WIRE_MATCH_ELEMENTS) {
-            unmatched(parser, "more than 16 elements or arguments", parser->text);
+        if (pattern_parser_part(parser, id)->count == WIRE_MATCH_ELEMENTS) {
+            pattern_parser_unmatched(parser, "more than 32 elements or arguments", parser->text);
             return false;
         }
         if (last)
-            part(parser, last)->next = element;
+            pattern_parser_part(parser, last)->next = element;
         else
-            part(parser, id)->first = element;
+            pattern_parser_part(parser, id)->first = element;
         last = element;
-        part(parser, id)->count++;
-    } while (take(parser, ","));
-    if (take(parser, end))
+        pattern_parser_part(parser, id)->count++;
+    } while (pattern_parser_take(parser, ","));
+    if (pattern_parser_take(parser, end))
         return true;
-    bad(parser);
+    pattern_parser_bad(parser);
     return false;
 }
 
-/* ---- binaries ---- */
+/* ---- maps ---- */
 
-static bool add_byte(struct pattern_parser *parser, uint16_t id, unsigned int byte)
+/* Take a key, which is one term, and the pattern of its value. Return the key. */
+static uint16_t parse_pair(struct pattern_parser *parser)
 {
-    struct match_part *binary = part(parser, id);
+    uint16_t key, value;
 
-    if (byte > UINT8_MAX) {
-        unmatched(parser, "a segment of a binary that is no byte", parser->at);
-        return false;
-    }
-    if (binary->count == WIRE_MATCH_BYTES) {
-        unmatched(parser, "more than 64 bytes of a binary", parser->text);
-        return false;
-    }
-    binary->bytes[binary->count++] = (unsigned char)byte;
-    return true;
+    parser->in_key = true;
+    key = parse_term(parser);
+    parser->in_key = false;
+    if (!key)
+        return NO_PART;
+    if (!pattern_parser_take(parser, ":="))
+        return pattern_parser_bad(parser);
+    value = parse_term(parser);
+    if (!value)
+        return NO_PART;
+    pattern_parser_part(parser, key)->next = value;
+    return key;
 }
 
-/* The quote that ends the text; NULL if there is none. */
-static const char *end_of_text(const char *text)
+/* #{KEY := PATTERN, ...} matches maps that have these keys, whatever else they have. */
+static uint16_t parse_map(struct pattern_parser *parser)
 {
-    for (; *text && *text != '"'; text++)
-        if (*text == '\\' && text[1])
-            text++;
-    return *text ? text : NULL;
-}
+    uint16_t id = pattern_parser_add(parser, MATCH_MAP), last = NO_PART;
 
-/* A text in quotes: characters are bytes, or UTF-8 if "/utf8" follows. */
-static bool parse_segment_text(struct pattern_parser *parser, uint16_t id)
-{
-    static const char UTF8[] = "/utf8";
-    const char *end = end_of_text(parser->at), *from;
-    bool is_utf8 = end && !strncmp(end + 1, UTF8, sizeof(UTF8) - 1);
-    uint32_t character;
-
-    while (end && parser->at < end) {
-        from = parser->at;
-        if (!take_character(parser, &character)) {
-            end = NULL;
-        } else if (!is_utf8 || *from == '\\') {
-            if (!add_byte(parser, id, character))
-                return false;
-        } else {
-            for (; from < parser->at; from++)
-                if (!add_byte(parser, id, (unsigned char)*from))
-                    return false;
-        }
-    }
-    if (!end) {
-        bad(parser);
-        return false;
-    }
-    parser->at = end + 1 + (is_utf8 ? sizeof(UTF8) - 1 : 0);
-    return true;
-}
-
-static bool parse_segment(struct pattern_parser *parser, uint16_t id)
-{
-    const char *from;
-    char *end;
-    unsigned long value;
-
-    skip_space(parser);
-    from = parser->at;
-    if (take(parser, "\"")) {
-        if (!parse_segment_text(parser, id))
-            return false;
-    } else if (take(parser, "_/binary") || take(parser, "_/bytes")) {
-        part(parser, id)->is_prefix = true;
-    } else if (isdigit((unsigned char)*from)) {
-        value = strtoul(from, &end, 10);
-        parser->at = end;
-        if (!add_byte(parser, id, value > UINT8_MAX ? UINT8_MAX + 1 : (unsigned int)value))
-            return false;
-    } else {
-        unmatched(parser, "this segment of a binary", from);
-        return false;
-    }
-    skip_space(parser);
-    if (*parser->at == ':' || *parser->at == '/') {
-        unmatched(parser, "the size or type of a segment", from);
-        return false;
-    }
-    return true;
-}
-
-static uint16_t parse_binary(struct pattern_parser *parser)
-{
-    uint16_t id = add_part(parser, MATCH_BINARY);
-
-    if (!id || take(parser, ">>"))
+    if (!id || pattern_parser_take(parser, "}"))
         return id;
     do {
-        if (part(parser, id)->is_prefix)
-            return unmatched(parser, "what follows the rest of a binary", parser->at);
-        if (!parse_segment(parser, id))
+        uint16_t key = parse_pair(parser);
+
+        if (!key)
             return NO_PART;
-    } while (take(parser, ","));
-    return take(parser, ">>") ? id : bad(parser);
+        if (last)
+            pattern_parser_part(parser, last)->next = key;
+        else
+            pattern_parser_part(parser, id)->first = key;
+        last = pattern_parser_part(parser, key)->next;
+    } while (pattern_parser_take(parser, ","));
+    return pattern_parser_take(parser, "}") ? id : pattern_parser_bad(parser);
 }
 
 /* ---- patterns ---- */
@@ -380,40 +148,44 @@ static uint16_t parse_one(struct pattern_parser *parser)
     const char *from = parser->at;
     uint16_t id;
 
-    if (*from == '_' && !is_name_character(from[1])) {
+    if (*from == '_' && !pattern_parser_is_name(from[1])) {
+        if (parser->in_key)
+            return pattern_parser_unmatched(parser, "_ in the key of a map", from);
         parser->at++;
-        return add_part(parser, MATCH_ANY);
+        return pattern_parser_add(parser, MATCH_ANY);
     }
-    if (take(parser, "<<"))
-        return parse_binary(parser);
-    if (take(parser, "{")) {
-        id = add_part(parser, MATCH_TUPLE);
+    if (pattern_parser_take(parser, "<<"))
+        return pattern_leaf_binary(parser);
+    if (pattern_parser_take(parser, "{")) {
+        id = pattern_parser_add(parser, MATCH_TUPLE);
         return id && parse_elements(parser, id, "}") ? id : NO_PART;
     }
-    if (take(parser, "["))
+    if (pattern_parser_take(parser, "["))
         return parse_list(parser);
-    if (take(parser, "\""))
+    if (pattern_parser_take(parser, "\""))
         return parse_string(parser);
-    if (take(parser, "#{"))
-        return unmatched(parser, "a map", from);
+    if (!parser->in_key && pattern_parser_take(parser, "#{"))
+        return parse_map(parser);
+    if (!strncmp(from, "#{", 2))
+        return pattern_parser_unmatched(parser, "a map in the key of a map", from);
     if (*from == '#')
-        return unmatched(parser, "a record, fun, port or reference", from);
+        return pattern_parser_unmatched(parser, "a record, fun, port or reference", from);
     if (*from == '<')
-        return unmatched(parser, "a pid", from);
+        return pattern_leaf_pid(parser);
     if (*from == '_' || isupper((unsigned char)*from))
-        return unmatched(parser, "a variable", from);
+        return pattern_parser_unmatched(parser, "a variable", from);
     if (islower((unsigned char)*from) || *from == '\'')
-        return parse_atom(parser);
-    return parse_number(parser);
+        return pattern_leaf_atom(parser);
+    return pattern_leaf_number(parser);
 }
 
 static uint16_t parse_term(struct pattern_parser *parser)
 {
     uint16_t id;
 
-    skip_space(parser);
+    pattern_parser_skip_space(parser);
     if (parser->depth == DEPTH_MAX)
-        return too_large(parser);
+        return pattern_parser_too_large(parser);
     parser->depth++;
     id = parse_one(parser);
     parser->depth--;
@@ -449,7 +221,7 @@ static int parse_name(struct pattern_parser *parser, size_t size)
     if (!parser->pattern->name.module_is_pattern && !parser->pattern->name.function_is_pattern &&
         parser->pattern->name.arity == FUNCTION_NAME_ANY_ARITY)
         return 0;
-    bad(parser);
+    pattern_parser_bad(parser);
     return -1;
 }
 
@@ -459,9 +231,9 @@ int match_pattern_parse(const char *text, struct match_pattern *pattern, struct 
     const char *arguments = find_arguments(text);
 
     pattern->count = 0;
-    add_part(&parser, MATCH_TUPLE);
+    pattern_parser_add(&parser, MATCH_TUPLE);
     if (!arguments) {
-        bad(&parser);
+        pattern_parser_bad(&parser);
         return -1;
     }
     if (parse_name(&parser, (size_t)(arguments - text)))
@@ -469,9 +241,9 @@ int match_pattern_parse(const char *text, struct match_pattern *pattern, struct 
     parser.at = arguments + 1;
     if (!parse_elements(&parser, 0, ")"))
         return -1;
-    skip_space(&parser);
+    pattern_parser_skip_space(&parser);
     if (*parser.at) {
-        bad(&parser);
+        pattern_parser_bad(&parser);
         return -1;
     }
     pattern->name.arity = pattern->parts[0].count;

@@ -3,7 +3,7 @@
  * Patterns for the arguments of a call, as users write them: "m:f({ok, _}, 42, <<"x", _/binary>>)".
  *
  * A pattern has Erlang's notation. `_` stands for any term. Parts that the kernel can't compare are
- * refused: maps, floats, variables, integers of more than 60 bits, funs, pids, references, bits.
+ * refused: variables, funs, references, ports, pids of other nodes, bits.
  */
 #pragma once
 
@@ -18,26 +18,35 @@
 enum match_kind {
     MATCH_ANY,
     MATCH_ATOM,
-    MATCH_INTEGER,
+    MATCH_SMALL, /* an integer of up to 60 bits */
+    MATCH_BIG,   /* a larger one */
+    MATCH_FLOAT,
+    MATCH_PID,
     MATCH_NIL,
     MATCH_TUPLE,
     MATCH_CONS,
-    MATCH_BINARY
+    MATCH_BINARY,
+    MATCH_MAP
 };
 
-enum { MATCH_PARTS = 128 };
+enum { MATCH_PARTS = 256, MATCH_WORDS = WIRE_MATCH_BYTES / 8 - 1 /* of a number */ };
 
-/* A part of a pattern. Parts of tuples and conses (head and tail) are linked: `first`, then `next`;
- * 0 ends them. */
+/* A part of a pattern. Parts of tuples, conses (head and tail) and maps (key and value of each
+ * pair) are linked: `first`, then `next`; 0 ends them. */
 struct match_part {
     enum match_kind kind;
-    uint32_t count; /* TUPLE: elements; BINARY: bytes */
+    uint32_t count; /* TUPLE, MAP: parts; BINARY: bytes; BIG, FLOAT: words */
     uint16_t first, next;
-    bool is_prefix; /* BINARY: more bytes may follow */
-    int64_t value;  /* INTEGER */
+    bool is_prefix;   /* BINARY: more bytes may follow */
+    bool is_negative; /* BIG */
     union {
+        int64_t value; /* SMALL */
+        struct {
+            uint64_t number, serial;
+        } pid;
         char atom[FUNCTION_NAME_ATOM_BYTES];
         unsigned char bytes[WIRE_MATCH_BYTES];
+        uint64_t words[MATCH_WORDS]; /* BIG: the lowest first; FLOAT: a double */
     };
 };
 

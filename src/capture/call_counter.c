@@ -85,6 +85,7 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.unmatched += values[i].unmatched;
             sum.unmatched_weight += values[i].unmatched_weight;
             sum.unchecked += values[i].unchecked;
+            sum.unchecked_weight += values[i].unchecked_weight;
             sum.unsplit += values[i].unsplit;
         }
     }

@@ -203,6 +203,7 @@ static void put_function(struct json *json, const struct call_function_report *f
         json_number(json, "unmatched", function->unmatched);
         json_number(json, "unmatched_seen", function->unmatched_seen);
         json_number(json, "unchecked", function->unchecked);
+        json_number(json, "unchecked_seen", function->unchecked_seen);
     }
     if (report->has_arguments)
         put_arguments(json, function);

@@ -365,6 +365,9 @@ static void print_called(const struct table *of_all, const struct call_report *r
     if (function->unmatched)
         print_row(table, (struct call_cells){function->unmatched, function->unmatched_seen, NULL},
                   "  not counted: did not match%s%s", "", "");
+    if (function->unchecked)
+        print_row(table, (struct call_cells){function->unchecked, function->unchecked_seen, NULL},
+                  "  not counted: may have matched%s%s", "", "");
     if (report->has_arguments)
         print_rows(table, &function->arguments, print_arguments, "  with %s other arguments%s",
                    "  with arguments that were not counted%s%s");
@@ -376,7 +379,8 @@ void calls_print_table(const struct call_report *report, const struct call_facts
                                 report->has_split};
     size_t called = 0;
 
-    while (called < report->count && (report->of[called].calls || report->of[called].unmatched))
+    while (called < report->count && (report->of[called].calls || report->of[called].unmatched ||
+                                      report->of[called].unchecked))
         called++;
     print_titles(&table);
     for (size_t i = 0; i < called; i++)

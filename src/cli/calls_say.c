@@ -96,14 +96,16 @@ static void warn_of_slow(const struct call_report *report, const struct call_fac
 
 static void warn_of_unchecked(const struct call_report *report)
 {
-    uint64_t unchecked = 0;
+    for (size_t i = 0; i < report->count; i++) {
+        const struct call_function_report *function = &report->of[i];
 
-    for (size_t i = 0; i < report->count; i++)
-        unchecked += report->of[i].unchecked;
-    if (unchecked)
-        message_warning("%s calls are not counted, because their arguments could not be read: it "
-                        "is not known if they match",
-                        number_text(unchecked).text);
+        if (function->unchecked)
+            message_warning("between %s and %s calls of %s match: it is not known of %s calls, "
+                            "because a map was too large to search, or memory could not be read",
+                            number_text(function->calls).text,
+                            number_text(function->calls + function->unchecked).text,
+                            function->symbol, number_text(function->unchecked).text);
+    }
 }
 
 /* Say how many calls show `...` in the place of a part of their arguments. */

@@ -27,6 +27,24 @@ THREE = {
     '{ok, _}, 42, <<"x">>': 1, '{ok, _}, 42, <<"x", _/binary>>': 2, '{_, _}, 42, <<"x">>': 2,
     "_, 43, _": 2, "[a, b], _, []": 1, '[a | b], 44, "str"': 1, '<<"x">>, _, -5': 1, "_, 42, _": 4,
 }
+VALUES = 25
+TWENTY = ",".join(map(str, range(1, 21)))
+# Patterns of value/1, how many of the load's values match, and of how many that is not known.
+VALUE = {
+    "#{}": (12, 0), "#{id := _}": (4, 1), "#{id := 1}": (2, 1), "#{id := #{id := 1}}": (1, 1),
+    "#{id := #{}}": (1, 1), '#{name := <<"b">>, id := 2}': (1, 1), '#{name := <<"b">>, id := 1}': (0, 1),
+    '#{<<"id">> := 1}': (2, 1), '#{<<"user">> := #{id := 1}}': (1, 1), "#{{k, 1} := a}": (2, 1),
+    '#{"key" := b}': (1, 1), "#{1.5 := c}": (1, 1), "#{2.5 := _}": (0, 1),
+    f"#{{{1 << 70} := a}}": (1, 1), "#{[] := c}": (1, 1), "#{1 := {value, 1}}": (4, 1),
+    "#{32 := {value, 32}, 1 := _}": (4, 1), "#{40 := {value, 40}, 1 := {value, 2}}": (0, 1),
+    "#{40 := _}": (3, 1), "#{300 := {_, 300}}": (1, 1), "#{301 := _}": (0, 1),
+    "[#{id := 1} | #{id := 1}]": (1, 0), "[#{id := 1} | #{id := 2}]": (0, 0),
+    "1.5": (1, 0), "-0.25": (1, 0), "1.0e300": (1, 0), "2.5e-1": (0, 0), "0.0": (1, 0), "-1.5": (0, 0),
+    str(1 << 63): (1, 0), str((1 << 63) - 1): (1, 0), f"16#{(1 << 63) - 1:x}": (1, 0),
+    str(-(1 << 63)): (1, 0), str(1 << 500): (1, 0), str((1 << 500) + 1): (0, 0), "<0.0.0>": (1, 0),
+    f"{{{TWENTY}}}": (1, 0), f'<<"{HUNDRED * 2}">>': (1, 0), f'<<"{HUNDRED}1", _/binary>>': (0, 0),
+    f'<<"{HUNDRED}0", _/binary>>': (1, 0),
+}
 
 
 @nodes.each_release
@@ -59,6 +77,25 @@ class Match:
         for pattern, matching in THREE.items():
             function = self.matched("triples", f"arguments:three({pattern})")
             self.check(function, pattern, matching, TRIPLES)
+
+    def test_maps_and_large_terms(self):
+        """Counts are exact, except that a map of 5,000 keys is too large to search: its calls may
+        match, or not."""
+        for pattern, (matching, unknown) in VALUE.items():
+            function = self.matched("values", f"arguments:value({pattern})")
+            self.assertEqual((function["calls"], function["unchecked"], function["unmatched"]),
+                             tuple(count * TURNS for count in (matching, unknown,
+                                                               VALUES - matching - unknown)), pattern)
+
+    def test_a_pid_is_known_by_its_text(self):
+        with counting(self.node, "arguments:value/1", "--args", 1) as counted:
+            self.node.tell("values")
+        pids = [row["text"] for row in counted["functions"][0]["arguments"]
+                if row["text"].startswith("(<0.") and row["text"] != "(<0.0.0>)"]
+        self.assertEqual(len(pids), 1)
+        for pattern, matching in ((pids[0], 1), (f"(#{{{pids[0][1:-1]} := b}})", 1), ("(<0.1.7>)", 0)):
+            function = self.matched("values", f"arguments:value{pattern}")
+            self.assertEqual(function["calls"], matching * TURNS, pattern)
 
     def test_arguments_of_calls_that_match(self):
         """Only their arguments have rows."""
@@ -100,6 +137,19 @@ class Match:
         self.assertEqual((rows[-1][0], rows[-1][2]),
                          (f"{(TRIPLES - 1) * TURNS:,}", "not counted: did not match"))
 
+    def test_interval_if_some_calls_may_match(self):
+        process = beamflame.start("calls", "-p", self.node.pid, "--budget", 100, "-d", 2,
+                                  "--match", "arguments:value(#{id := _})")
+        self.assertIn("counting", process.stderr.readline())
+        self.node.tell("values")
+        out, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, beamflame.DONE, said)
+        matching, unknown = (count * TURNS for count in VALUE["#{id := _}"])
+        self.assertIn(f"between {matching:,} and {matching + unknown:,} calls of arguments:value/1 "
+                      f"match: it is not known of {unknown:,} calls", said)
+        row = out.splitlines()[-1].split(None, 2)
+        self.assertEqual((row[0], row[2]), (f"{unknown:,}", "not counted: may have matched"))
+
 
 class Refusals(unittest.TestCase):
     @classmethod
@@ -116,10 +166,10 @@ class Refusals(unittest.TestCase):
 
     def test_parts_that_the_kernel_cannot_match(self):
         """Each is named."""
-        for pattern, what in (("#{a => 1}", "a map"), ("1.5", "a float"), ("X", "a variable"),
-                              ("{ok, _Name}", "a variable"), ("<0.1.0>", "a pid"),
+        for pattern, what in (("X", "a variable"), ("{ok, _Name}", "a variable"),
+                              ("<1.1.0>", "a pid of another node"),
                               ("#Ref<0.1.2.3>", "a record, fun, port or reference"),
-                              ("1152921504606846976", "an integer of more than 60 bits"),
+                              ("#{_ := 1}", "_ in the key of a map"),
                               ("<<1:4>>", "the size or type of a segment")):
             said = self.refused("--match", f"arguments:one({pattern})")
             self.assertIn(f"the kernel can't match {what}, from '", said)
@@ -127,7 +177,7 @@ class Refusals(unittest.TestCase):
     def test_patterns_that_cannot_be_read(self):
         for pattern in ("arguments:one", "arguments:one(", "arguments:one({)", "one(1)",
                         "arguments:one(1) x", "arguments:one([1|])", "arguments:_(1)", "arguments:one/1(1)",
-                        "arguments:one('a)", 'arguments:one(<<"a)'):
+                        "arguments:one('a)", "arguments:one(#{a => 1})", 'arguments:one(<<"a)'):
             self.refused("--match", pattern)
 
     def test_atom_that_the_vm_does_not_have(self):

@@ -3,6 +3,7 @@
 %%
 %%      terms      `each` calls of one/1 with each term of terms(), in each of 2 processes
 %%      triples    `each` calls of three/3 with each of triples(), in each of 2 processes
+%%      values     `each` calls of value/1 with each of values(), in each of 2 processes
 %%      many       calls of one/1 with 5,000 different integers
 %%      slow       three calls of slow/2 that sleep, and one that does not
 %%
@@ -25,6 +26,9 @@ serve(Each, Done) ->
     receive
         terms -> in_processes(fun() -> [one(Term) || _ <- lists:seq(1, Each), Term <- terms()] end);
         triples -> in_processes(fun() -> triples(Each) end);
+        values ->
+            Values = values(),
+            in_processes(fun() -> [value(Term) || _ <- lists:seq(1, Each), Term <- Values] end);
         many -> [one(N) || N <- lists:seq(1, 5000)];
         slow -> slow_calls()
     end,
@@ -48,6 +52,22 @@ terms() ->
         Hundred, Part, <<Grown/binary, "!">>, lists:seq(1, 100),
         list_to_tuple(lists:seq(1, 20)), fun erlang:phash2/1, make_ref()
     ].
+
+value(Term) -> {erlang:phash2(Term)}.
+
+%% Maps, numbers that are objects, pids, and what is long.
+values() ->
+    Tree = numbered(40),
+    [
+        #{}, #{id => 1, name => <<"a">>}, #{id => 2, name => <<"b">>}, #{id => #{id => 1}},
+        #{<<"id">> => 1, <<"user">> => #{id => 1}}, #{{k, 1} => a, "key" => b, 1.5 => c},
+        #{(1 bsl 70) => a, self() => b, [] => c}, numbered(32), Tree, Tree#{id => 1},
+        (numbered(300))#{{k, 1} => a, <<"id">> => 1}, numbered(5000), [#{id => 1} | #{id => 1}],
+        1.5, -0.25, 1.0e300, 0.0, 1 bsl 63, (1 bsl 63) - 1, -(1 bsl 63), 1 bsl 500, self(),
+        whereis(init), list_to_tuple(lists:seq(1, 20)), binary:copy(<<"0123456789">>, 20)
+    ].
+
+numbered(Count) -> maps:from_list([{N, {value, N}} || N <- lists:seq(1, Count)]).
 
 triples(Each) ->
     Triples = [

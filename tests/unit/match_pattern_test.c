@@ -20,6 +20,8 @@ enum { OK = 1, ITS = 2 };
 static struct fake_target *target;
 static struct vm vm;
 static struct atoms *atoms;
+static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
+static struct argument_names names = {.encoding = &encoding};
 static struct match_pattern pattern;
 static struct wire_match match;
 static struct error error;
@@ -28,7 +30,7 @@ static int start(void **state)
 {
     (void)state;
     target = fake_target_new();
-    atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 3);
+    names.atoms = atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 3);
     return 0;
 }
 
@@ -43,7 +45,7 @@ static int stop(void **state)
 static void make(const char *text)
 {
     assert_int_equal(match_pattern_parse(text, &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, atoms, &match, &error), 0);
+    assert_int_equal(call_match_make(&pattern, &names, &match, &error), 0);
 }
 
 static void expect_step(size_t number, enum wire_match_kind kind, unsigned int slot,
@@ -102,8 +104,8 @@ static void test_binaries(void **state)
     expect_step(0, WIRE_MATCH_BINARY, 0, 0, 2, 0);
     expect_step(1, WIRE_MATCH_PREFIX, 1, 0, 2, 1);
     expect_step(2, WIRE_MATCH_BINARY, 2, 0, 0, 2);
-    assert_int_equal(match.binaries[0][0], 0x01e9);
-    assert_int_equal(match.binaries[1][0], 0xa9c3);
+    assert_int_equal(match.bytes[0][0], 0x01e9);
+    assert_int_equal(match.bytes[1][0], 0xa9c3);
 }
 
 static void test_integers_that_are_small_terms(void **state)
@@ -112,20 +114,117 @@ static void test_integers_that_are_small_terms(void **state)
     make("m:f(576460752303423487, -576460752303423488)");
     expect_step(0, WIRE_MATCH_EQUAL, 0, 0, 0, fake_small(INT64_C(576460752303423487)));
     expect_step(1, WIRE_MATCH_EQUAL, 1, 0, 0, fake_small(INT64_C(-576460752303423488)));
-    assert_int_equal(match_pattern_parse("m:f(576460752303423488)", &pattern, &error), -1);
-    assert_non_null(strstr(error.text, "an integer of more than 60 bits"));
+}
+
+/* The bytes of an object begin with its header. */
+static void test_numbers_that_are_objects(void **state)
+{
+    (void)state;
+    make("m:f(576460752303423488, -576460752303423489, 1.5)");
+    assert_int_equal(match.count, 3);
+    expect_step(0, WIRE_MATCH_NUMBER, 0, 0, 16, 0);
+    expect_step(1, WIRE_MATCH_NUMBER, 1, 0, 16, 1);
+    expect_step(2, WIRE_MATCH_NUMBER, 2, 0, 16, 2);
+    assert_int_equal(match.bytes[0][0], 1 << HEADER_ARITY_OFFS | POS_BIG_SUBTAG);
+    assert_int_equal(match.bytes[0][1], UINT64_C(576460752303423488));
+    assert_int_equal(match.bytes[1][0], 1 << HEADER_ARITY_OFFS | NEG_BIG_SUBTAG);
+    assert_int_equal(match.bytes[1][1], UINT64_C(576460752303423489));
+    assert_int_equal(match.bytes[2][0], 1 << HEADER_ARITY_OFFS | FLOAT_SUBTAG);
+    assert_int_equal(match.bytes[2][1], UINT64_C(0x3ff8000000000000));
+    make("m:f(36#ZZZZZZZZZZZZZZZ)");
+    expect_step(0, WIRE_MATCH_NUMBER, 0, 0, 24, 0);
+    assert_int_equal(match.bytes[0][1], UINT64_C(0x70f29e2e3fffffff)); /* 36^15 - 1 */
+    assert_int_equal(match.bytes[0][2], 11984);
+}
+
+static void test_pids(void **state)
+{
+    (void)state;
+    make("m:f(<0.5535.9>)");
+    expect_step(0, WIRE_MATCH_EQUAL, 0, 0, 0, (9 << 15 | 5535) << 4 | TAG_IMMED1_PID);
+    assert_int_equal(match_pattern_parse("m:f(<0.32768.0>)", &pattern, &error), 0);
+    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_string_equal(error.text, "no pid is <0.32768.0>: no call can match");
+    assert_int_equal(match_pattern_parse("m:f(<1.5.0>)", &pattern, &error), -1);
+    assert_non_null(strstr(error.text, "a pid of another node"));
+}
+
+/* The steps of maps come last. Those of a key are behind that of its pair. */
+static void test_maps(void **state)
+{
+    (void)state;
+    make("m:f(#{{ok} := 1, 2 := #{}}, 3)");
+    assert_int_equal(match.count, 8);
+    expect_step(0, WIRE_MATCH_EQUAL, 1, 0, 0, fake_small(3));
+    expect_step(1, WIRE_MATCH_PAIR, 0, 2, 2, 0);
+    expect_step(2, WIRE_MATCH_TUPLE, 2, 4, 1, 0);
+    expect_step(3, WIRE_MATCH_EQUAL, 4, 0, 0, fake_atom_term(OK));
+    expect_step(4, WIRE_MATCH_EQUAL, 3, 0, 0, fake_small(1));
+    expect_step(5, WIRE_MATCH_PAIR, 0, 5, 1, 0);
+    expect_step(6, WIRE_MATCH_EQUAL, 5, 0, 0, fake_small(2));
+    expect_step(7, WIRE_MATCH_MAP, 6, 0, 0, 0);
+}
+
+/* A key is one term, which is no map. */
+static void test_keys_that_can_not_be_searched(void **state)
+{
+    static const char *const keys[] = {"_", "X", "{_}", "#{}", "{#{}}", "<<1, _/binary>>"};
+    char text[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        snprintf(text, sizeof(text), "m:f(#{%s := 1})", keys[i]);
+        assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
+        assert_non_null(strstr(error.text, "on: leave out this key"));
+    }
+    assert_int_equal(match_pattern_parse("m:f(#{\"text\" := 1})", &pattern, &error), 0);
+    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_non_null(strstr(error.text, "more than 8 parts in the key of a map"));
 }
 
 /* What is no pattern is refused, however it ends. */
 static void test_what_is_no_pattern(void **state)
 {
     static const char *const texts[] = {
-        "",          "(",         "m:f",          "m:f(",         "m:f(a",
-        "m:f(a,",    "m:f(a,)",   "m:f({a)",      "m:f([a|b)",    "m:f([|b])",
-        "m:f(\"a)",  "m:f(\"\\",  "m:f('a)",      "m:f(<<)",      "m:f(<<\"a)",
-        "m:f(<<1,)", "m:f(<<1>)", "m:f(<<\"\\",   "m:f($",        "m:f(-)",
-        "m:f(1a)",   "m:f(37#1)", "m:f(a)b",      "m:f(<<256>>)", "m:f(<<_/binary, 1>>)",
-        "m:f/1(a)",  "_:f(a)",    "m:f('\\x41')",
+        "",
+        "(",
+        "m:f",
+        "m:f(",
+        "m:f(a",
+        "m:f(a,",
+        "m:f(a,)",
+        "m:f({a)",
+        "m:f([a|b)",
+        "m:f([|b])",
+        "m:f(\"a)",
+        "m:f(\"\\",
+        "m:f('a)",
+        "m:f(<<)",
+        "m:f(<<\"a)",
+        "m:f(<<1,)",
+        "m:f(<<1>)",
+        "m:f(<<\"\\",
+        "m:f($",
+        "m:f(-)",
+        "m:f(1a)",
+        "m:f(37#1)",
+        "m:f(a)b",
+        "m:f(<<256>>)",
+        "m:f(<<_/binary, 1>>)",
+        "m:f(#{)",
+        "m:f(#{a)",
+        "m:f(#{a => 1})",
+        "m:f(#{a := })",
+        "m:f(#{a := 1)",
+        "m:f(<0.1>)",
+        "m:f(<0.1.2)",
+        "m:f(1.5e)",
+        "m:f(1.0e999)",
+        "m:f(1.5x)",
+        "m:f(1#0)",
+        "m:f/1(a)",
+        "_:f(a)",
+        "m:f('\\x41')",
     };
 
     (void)state;
@@ -143,23 +242,27 @@ static void test_large_patterns(void **state)
     for (int i = 0; i < 70; i++)
         strcat(text, "{");
     assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
-    snprintf(text, sizeof(text), "m:f(\"%0200d\")", 0);
+    snprintf(text, sizeof(text), "m:f(\"%0300d\")", 0);
     assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
-    snprintf(text, sizeof(text), "m:f(\"%040d\")", 0);
+    snprintf(text, sizeof(text), "m:f(\"%080d\")", 0);
     assert_int_equal(match_pattern_parse(text, &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, atoms, &match, &error), -1);
-    snprintf(text, sizeof(text), "m:f(<<\"%065d\">>)", 0);
+    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    snprintf(text, sizeof(text), "m:f(<<\"%0249d\">>)", 0);
     assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
-    assert_int_equal(
-        match_pattern_parse("m:f(1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17)", &pattern, &error),
-        -1);
+    snprintf(text, sizeof(text), "m:f(1%0600d)", 0);
+    assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
+    strcpy(text, "m:f(1");
+    for (int i = 1; i < 33; i++)
+        strcat(text, ",1");
+    strcat(text, ")");
+    assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
 }
 
 static void test_atoms_that_the_vm_does_not_have(void **state)
 {
     (void)state;
     assert_int_equal(match_pattern_parse("m:f(never)", &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, atoms, &match, &error), -1);
+    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
     assert_string_equal(error.text, "the VM has no atom 'never': no call can match");
 }
 
@@ -170,6 +273,10 @@ int main(void)
         cmocka_unit_test(test_strings_are_lists),
         cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_integers_that_are_small_terms),
+        cmocka_unit_test(test_numbers_that_are_objects),
+        cmocka_unit_test(test_pids),
+        cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_keys_that_can_not_be_searched),
         cmocka_unit_test(test_what_is_no_pattern),
         cmocka_unit_test(test_large_patterns),
         cmocka_unit_test(test_atoms_that_the_vm_does_not_have),

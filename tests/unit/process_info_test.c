@@ -216,6 +216,11 @@ static void test_both_encodings_of_pids_are_decoded(void **state)
     assert_int_equal(pid_encoding_index(&wide, 0x2a83), 0x2a8);
     assert_true(pid_encoding_format(&wide, (uint64_t)1 << 32 | 0x2a83, text, sizeof(text)));
     assert_string_equal(text, "<0.85.1>");
+    assert_int_equal(pid_encoding_term(&encoding, 5535, 9), (9 << 15 | 5535) << 4 | 3);
+    assert_int_equal(pid_encoding_term(&wide, 85, 0), 0x2a83);
+    assert_int_equal(pid_encoding_term(&wide, 85, 1), (uint64_t)1 << 32 | 0x2a83);
+    assert_int_equal(pid_encoding_term(&encoding, 1 << 15, 0), 0);
+    assert_int_equal(pid_encoding_term(&wide, 0, (uint64_t)1 << 32), 0);
     assert_false(pid_encoding_format(&wide, 0x2a87, text, sizeof(text)));
     assert_true(pid_encoding_format_port(&wide, 0x2a87, text, sizeof(text)));
     assert_string_equal(text, "#Port<0.85>");
