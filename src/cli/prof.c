@@ -43,7 +43,7 @@ static const char *sorts(void)
 
 static const char *forms(void)
 {
-    return "text, tprof, csv, json";
+    return "text, tprof, csv, json, fprof";
 }
 
 /* Store the index of a word in a list of words. */
@@ -145,10 +145,26 @@ static const struct command_option form_list[] = {
     {"output", 'o', "FILE", "Write FILE instead of standard output.", option_set_text, NULL,
      offsetof(struct prof_command_options, output)},
     {"format", 0, "FORMAT",
-     "Write text for people (the default), what tprof:format/1 prints (tprof), csv or json.",
+     "Write text for people (the default), what tprof:format/1 prints (tprof), csv, json, or what "
+     "fprof:analyse/1 writes (fprof), with callers.",
      set_form, forms},
     {0},
 };
+
+/* An analysis of fprof has all functions, of one event. */
+static int check_fprof(const struct prof_command_options *options, struct error *error)
+{
+    const struct prof_options *prof = &options->prof;
+
+    if (prof->type == PROF_COUNT)
+        return error_set(error, ERROR_USAGE,
+                         "--format fprof has samples, not calls: give --type time or memory");
+    if (prof->pattern || prof->top || prof->sort != PROF_SORT_OWN)
+        return error_set(error, ERROR_USAGE,
+                         "--format fprof has all functions, sorted by the time with callees: leave "
+                         "out --pattern, --sort and --top");
+    return 0;
+}
 
 /* The tables are one output of the recording, without a summary. */
 static int check(void *target, struct error *error)
@@ -156,12 +172,18 @@ static int check(void *target, struct error *error)
     struct prof_command_options *options = target;
     struct output_options *output = &options->report.output;
     const char *path = options->output ? options->output : "-";
+    bool is_fprof = options->prof.form == PROF_FPROF;
 
     if (!path[0])
         return error_set(error, ERROR_USAGE, "-o needs a file name");
+    if (is_fprof && check_fprof(options, error))
+        return -1;
+    if (is_fprof)
+        output->settings.event = options->prof.type == PROF_TIME ? "cpu" : "alloc";
     output->settings.prof = &options->prof;
     output->no_summary = true;
-    output->requests[0] = (struct output_request){.path = path, .format = &prof_format};
+    output->requests[0] =
+        (struct output_request){.path = path, .format = is_fprof ? &fprof_format : &prof_format};
     output->count = 1;
     return report_options_check(&options->report, error);
 }

@@ -93,7 +93,8 @@ class Fprof:
         cls.folder = beamflame.folder(cls.addClassCleanup)
         with nodes.Node(cls.release, "request") as node:
             beamflame.record("-p", node.pid, "-d", 4, "-F", 499, "-e", "cpu,wall,alloc", "--idle",
-                             "-o", cls.folder / "x.json", "-o", cls.folder / "x.fprof")
+                             "-o", cls.folder / "x.json", "-o", cls.folder / "x.fprof",
+                             "-o", cls.folder / "x.bfr")
 
     def check(self, event):
         analysis = Analysis(self.folder / f"x.{event}.fprof")
@@ -108,6 +109,27 @@ class Fprof:
         functions = self.check("cpu")
         self.assertIn("garbage_collect", functions)
         self.assertNotIn("suspend", functions)
+
+    def prof(self, *arguments):
+        path = self.folder / "prof.fprof"
+        done = beamflame.run("prof", self.folder / "x.bfr", "--format", "fprof", "-o", path, *arguments)
+        self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+        return Analysis(path)
+
+    def test_functions_of_all_processes_together(self):
+        """Each has the sum of what it has in the processes."""
+        for of, event in (("time", "cpu"), ("memory", "alloc")):
+            total, each = self.prof("--type", of), Analysis(self.folder / f"x.{event}.fprof")
+            self.assertGreater(len(total.acc), 10)
+            for found, parts in ((total.acc, each.acc), (total.own, each.own)):
+                sums = Counter()
+                for (_, function), value in parts.items():
+                    sums["totals", function] += value
+                self.assertEqual(found, sums)
+
+    def test_prof_of_each_process_is_the_output_of_that_event(self):
+        found, each = self.prof("--per", "process"), Analysis(self.folder / "x.cpu.fprof")
+        self.assertEqual((found.acc, found.own), (each.acc, each.own))
 
     def test_time_of_sweeps_shows_when_processes_do_not_run(self):
         self.assertIn("suspend", self.check("wall"))

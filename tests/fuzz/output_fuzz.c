@@ -52,7 +52,8 @@ static struct output_settings settings_of(const struct output_format *format, ui
     if (variant == 3 && format->one_event)
         settings.value = "memory";
     settings.change = settings.value;
-    settings.prof = format == &prof_format ? prof_of(choice) : NULL;
+    if (format == &prof_format || format == &fprof_format)
+        settings.prof = prof_of(choice);
     return settings;
 }
 

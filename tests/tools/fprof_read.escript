@@ -1,14 +1,20 @@
 #!/usr/bin/env escript
 %% SPDX-License-Identifier: Apache-2.0
 %% Read an analysis file of fprof as Erlang programs do, check its sums, and print a line for each
-%% function of each process: process, function, samples, time with callees and own time.
+%% function of each process: process, function, samples, time with callees and own time. Functions of
+%% all processes together have the process "totals".
 %%
 %% usage: escript fprof_read.escript FILE
 
 main([File]) ->
     {ok, [{analysis_options, Options}, [{totals, Count, _, Own}] | Terms]} = file:consult(File),
-    [{callers, true}, {sort, acc}, {totals, false}, {details, true}] = Options,
-    {Counts, Owns} = lists:unzip(processes(Terms)),
+    [{callers, true}, {sort, acc}, {totals, InTotal}, {details, PerProcess}] = Options,
+    PerProcess = not InTotal,
+    Costs = case InTotal of
+        true -> [function("totals", Function) || Function <- Terms];
+        false -> processes(Terms)
+    end,
+    {Counts, Owns} = lists:unzip(Costs),
     Count = lists:sum(Counts),
     same(totals, Own, lists:sum(Owns)).
 

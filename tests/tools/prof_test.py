@@ -10,7 +10,7 @@ import unittest
 from itertools import product
 from pathlib import Path
 
-from names_test import FOREIGN, UNSAFE
+from names_test import FOREIGN, UNSAFE, fprof
 from schemas import schema, validator
 from seeds import BINARY, SeedCase
 
@@ -56,6 +56,24 @@ class Extremes(SeedCase):
         for form in ("text", "tprof"):
             for text in self.each(form):
                 self.assertIsNone(UNSAFE.search(text), text)
+
+    def test_terms_of_fprof(self):
+        """In total there are functions, per process there are processes too."""
+        made = 0
+        for path, of, per in product(self.paths, ("time", "memory"), PERS):
+            done = prof(path, "--type", of, "--per", per, "--format", "fprof")
+            if done.returncode:
+                self.assertIn(done.returncode, (USAGE, NO_SAMPLES), done.stderr)
+                continue
+            with self.subTest(path.name, type=of, per=per):
+                text = done.stdout.decode("utf-8")
+                fprof(text)
+                in_total = "true" if per == "total" else "false"
+                self.assertIn(f"{{totals, {in_total}}}", text)
+                if per == "total":
+                    self.assertEqual(text.count("[{ "), 1)
+            made += 1
+        self.assertGreater(made, 20)
 
     def test_csv_has_as_many_fields_in_each_row(self):
         for text in self.each("csv"):
@@ -178,6 +196,11 @@ class Known(SeedCase):
                 (("--descendants", "shop_sup"), NO_SAMPLES,
                  r"the recording does not have the parents of processes: .*"),
                 (("--type", "words"), USAGE, r"--type must be one of time, memory, count, not 'words'"),
+                (("--format", "fprof"), USAGE, r"the recording has no event 'cpu'; it has: cpu-clock"),
+                (("--format", "fprof", "--type", "count"), USAGE,
+                 r"--format fprof has samples, not calls: give --type time or memory"),
+                *((("--format", "fprof", *option), USAGE, r"--format fprof has all functions, .*")
+                  for option in (("--top", "3"), ("--sort", "calls"), ("--pattern", "maps:_"))),
                 (("--top", "0"), USAGE, r"the number of functions must be .*")):
             done = prof(self.path, *arguments)
             self.assertEqual((done.returncode, done.stdout), (code, b""), arguments)

@@ -12,8 +12,11 @@
  * The functions of a process follow its term. The pseudo functions `suspend` and `garbage_collect`
  * have the time in which the process did not run, and that of its collections. The own time of
  * `suspend` is 0, so that the own time of a process is the time that it ran. fprof counts calls;
- * samples do not, so CNT is the number of samples. As by default in fprof, there are no functions
- * of all processes together: converters would count each function twice.
+ * samples do not, so CNT is the number of samples.
+ *
+ * With `prof --per total`, the totals are followed by the functions of all processes together, and
+ * there are no processes: fprof has both with {totals, true}, but then converters count each
+ * function twice.
  */
 #include "output/fprof/fprof_calls.h"
 
@@ -22,6 +25,7 @@
 
 #include "output/formats.h"
 #include "output/fprof/fprof_term.h"
+#include "output/prof/prof.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "profile/microstates.h"
@@ -32,7 +36,7 @@ enum { COLUMN = 48 }; /* where the numbers of a line begin */
 
 /* The samples of a process with the same stack and kind. */
 struct group {
-    process_id process;
+    process_id process; /* 0: of all processes */
     view_stack_id stack;
     uint32_t kind; /* enum fprof_kind */
 };
@@ -46,6 +50,7 @@ struct fprof {
         uint64_t samples, cost;
     } * costs; /* by id of the group */
     size_t cost_room;
+    bool in_total;     /* functions of all processes together, else of each process */
     bool has_time_off; /* the event measures also the time in which processes do not run */
     uint64_t left_out; /* samples without a process, or without Erlang code in their stacks */
     struct fprof_calls calls;
@@ -59,6 +64,7 @@ static void *fprof_begin(FILE *file, const struct output_source *source, struct 
     fprof->file = file;
     fprof->source = *source;
     fprof->weight = weight_with_unit(source, source->event);
+    fprof->in_total = source->prof && source->prof->per == PROF_PER_TOTAL;
     fprof->has_time_off = event_is_wall(source->profile, source->event) ||
                           event_is_sched(source->profile, source->event);
     intern_init(&fprof->groups, sizeof(struct group), sizeof(struct group));
@@ -83,8 +89,8 @@ static enum fprof_kind kind_of(const struct fprof *fprof, const struct sample *s
 static int fprof_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct fprof *fprof = state;
-    const struct group group = {sample->process, view_of_sample(fprof->source.view, sample),
-                                kind_of(fprof, sample)};
+    const struct group group = {fprof->in_total ? 0 : sample->process,
+                                view_of_sample(fprof->source.view, sample), kind_of(fprof, sample)};
     struct group_cost *sum;
     uint32_t id;
 
@@ -254,12 +260,13 @@ static void write_head(const struct fprof *fprof)
         fprintf(fprof->file,
                 "%%%% %" PRIu64 " samples are left out: they have no Erlang function.\n",
                 fprof->left_out);
-    fputs("{  analysis_options,\n"
-          " [{callers, true},\n"
-          "  {sort, acc},\n"
-          "  {totals, false},\n"
-          "  {details, true}]}.\n",
-          fprof->file);
+    fprintf(fprof->file,
+            "{  analysis_options,\n"
+            " [{callers, true},\n"
+            "  {sort, acc},\n"
+            "  {totals, %s},\n"
+            "  {details, %s}]}.\n",
+            fprof->in_total ? "true" : "false", fprof->in_total ? "false" : "true");
 }
 
 static void add_groups(struct fprof *fprof)
@@ -288,8 +295,10 @@ static void write_all(struct fprof *fprof, const struct recording_totals *totals
     write_head(fprof);
     write_totals(fprof, sections, count, totals);
     for (size_t i = 0; i < count; i++) {
-        write_columns(fprof);
-        write_process(fprof, &sections[i]);
+        if (!fprof->in_total) {
+            write_columns(fprof);
+            write_process(fprof, &sections[i]);
+        }
         putc('\n', fprof->file);
         for (size_t f = 0; f < sections[i].count; f++)
             write_function(fprof, &sections[i], &sections[i].functions[f]);

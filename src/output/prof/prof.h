@@ -41,6 +41,7 @@ enum prof_form {
     PROF_TPROF, /* the layout of tprof:format/1 */
     PROF_CSV,
     PROF_JSON,
+    PROF_FPROF, /* an analysis of fprof, by fprof_format */
 };
 
 struct prof_options {
