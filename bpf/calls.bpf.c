@@ -95,6 +95,13 @@ struct {
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, WIRE_CALL_PART_TIMES);
+    __type(key, struct wire_part_key);
+    __type(value, struct wire_part_row);
+} part_times SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
     __uint(max_entries, WIRE_ARGUMENT_OPEN);
     __type(key, struct wire_call_frame);
     __type(value, struct wire_arguments);
@@ -269,8 +276,30 @@ static __always_inline struct wire_time_row *add_time(const struct wire_open_cal
     return row;
 }
 
+/* Where the map is full, user space sees that calls are missing. */
+static __always_inline void add_part(const struct wire_open_call *call, __u32 part, __u64 ns)
+{
+    struct wire_part_key key = {.time = {.caller = call->caller,
+                                         .code = call->code,
+                                         .function = call->function,
+                                         .bucket = wire_time_bucket(ns)},
+                                .part = part};
+    struct wire_part_row none = {}, *row = bpf_map_lookup_elem(&part_times, &key);
+
+    if (!row) {
+        bpf_map_update_elem(&part_times, &key, &none, BPF_NOEXIST);
+        row = bpf_map_lookup_elem(&part_times, &key);
+    }
+    if (!row)
+        return;
+    __sync_fetch_and_add(&row->calls, 1);
+    __sync_fetch_and_add(&row->weight, call->weight);
+    __sync_fetch_and_add(&row->ns, ns);
+}
+
 /* Add what the time of a call is made of. What breakpoints add to it was running. */
-static __always_inline void add_split(struct wire_call_split *split, struct wire_time_row *row)
+static __always_inline void add_split(const struct wire_open_call *call,
+                                      struct wire_call_split *split, struct wire_time_row *row)
 {
     split->running -= split->running < own_time ? split->running : own_time;
     __sync_fetch_and_add(&row->split_calls, 1);
@@ -279,6 +308,11 @@ static __always_inline void add_split(struct wire_call_split *split, struct wire
     __sync_fetch_and_add(&row->split.runnable, split->runnable);
     __sync_fetch_and_add(&row->split.waiting, split->waiting);
     __sync_fetch_and_add(&row->split.collecting, split->collecting);
+    add_part(call, 0, split->running);
+    add_part(call, 1, split->preempted);
+    add_part(call, 2, split->runnable);
+    add_part(call, 3, split->waiting);
+    add_part(call, 4, split->collecting);
 }
 
 /* List the call. The caller's frame begins at `top`. `split` is NULL if it is not known. */
@@ -360,8 +394,9 @@ int end_call(struct bpf_perf_event_data *context)
         is_split = end_split(process, frame.depth, &call, now, &split);
         if (!is_split)
             sums->unsplit++;
-        else if (row)
-            add_split(&split, row);
+        /* The calls of the trial measure what this costs. */
+        if (row && (is_split || call.function == WIRE_CALL_TRIAL))
+            add_split(&call, &split, row);
     }
     if (slow_ns && took >= slow_ns && call.function < WIRE_CALL_FUNCTIONS)
         list_slow(&call, took, slot + sizeof(__u64), &frame, is_split ? &split : 0, sums);

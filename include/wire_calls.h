@@ -25,12 +25,14 @@ enum wire_calls_limits {
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,
-    WIRE_CALL_WEIGHT = 1 << 10,  /* the weight of a call that stands for itself */
-    WIRE_CALL_TIMES = 1 << 15,   /* rows of times, of all callers */
-    WIRE_CALL_TIME_BITS = 6,     /* a time is known to 1 in 2^6 */
-    WIRE_CALL_SCHEDULERS = 4096, /* of a VM: it has up to 3,072, of all types */
-    WIRE_SLOW_WORDS = 128,       /* of the stack of a slow call */
-    WIRE_SLOW_BYTES = 1 << 21,   /* of the ring buffer of slow calls */
+    WIRE_CALL_WEIGHT = 1 << 10,     /* the weight of a call that stands for itself */
+    WIRE_CALL_TIMES = 1 << 15,      /* rows of times, of all callers */
+    WIRE_CALL_TIME_BITS = 6,        /* a time is known to 1 in 2^6 */
+    WIRE_CALL_PARTS = 5,            /* of a time (struct wire_call_split) */
+    WIRE_CALL_PART_TIMES = 1 << 16, /* rows of the times of parts, of all callers */
+    WIRE_CALL_SCHEDULERS = 4096,    /* of a VM: it has up to 3,072, of all types */
+    WIRE_SLOW_WORDS = 128,          /* of the stack of a slow call */
+    WIRE_SLOW_BYTES = 1 << 21,      /* of the ring buffer of slow calls */
 };
 
 /* The entry of a function, found by its address. The VM has an Erlang function's name just before
@@ -157,6 +159,17 @@ struct wire_time_row {
     __u64 words;                     /* sum of their words times their weights */
     __u64 split_calls;               /* calls of whose time the parts are known */
     struct wire_call_split split;    /* sums of these */
+};
+
+/* How long a part of the time of calls is: calls by the length of that part. */
+struct wire_part_key {
+    struct wire_time_key time; /* `bucket` is that of the part */
+    __u64 part;                /* its place in struct wire_call_split */
+};
+
+struct wire_part_row {
+    __u64 calls, weight;
+    __u64 ns; /* sum */
 };
 
 /* A call that took long, when it returns. */

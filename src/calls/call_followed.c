@@ -150,9 +150,20 @@ static void add_returned(void *context, const struct wire_time_key *key,
         call_times_add_returned(times_of(context, &of), key->bucket, row);
 }
 
+static void add_part(void *context, const struct wire_part_key *key,
+                     const struct wire_part_row *row)
+{
+    const struct wire_call_key of = {
+        .function = key->time.function, .code = key->time.code, .who = key->time.caller};
+
+    if (key->time.function < WIRE_CALL_FUNCTIONS)
+        call_times_add_part(times_of(context, &of), key, row);
+}
+
 void call_followed_collect(struct call_followed *followed)
 {
     call_counter_each_time(followed->counter, add_returned, followed);
+    call_counter_each_part(followed->counter, add_part, followed);
 }
 
 const struct call_times *call_followed_times(const struct call_followed *followed,

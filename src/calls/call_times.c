@@ -16,6 +16,9 @@ static const double CLOSE = 1e-9;
 
 void call_times_free(struct call_times *times)
 {
+    for (size_t i = 0; times->of_parts && i < WIRE_CALL_PARTS; i++)
+        free(times->of_parts[i].of);
+    free(times->of_parts);
     free(times->of);
     *times = (struct call_times){0};
 }
@@ -88,13 +91,30 @@ void call_times_add_returned(struct call_times *times, uint32_t bucket,
     add_split(times, row);
 }
 
+static struct call_times *parts_of(struct call_times *times)
+{
+    if (!times->of_parts)
+        times->of_parts = xcalloc(WIRE_CALL_PARTS, sizeof(*times->of_parts));
+    return times->of_parts;
+}
+
+void call_times_add_part(struct call_times *times, const struct wire_part_key *key,
+                         const struct wire_part_row *row)
+{
+    const struct wire_time_row of_part = {
+        .calls = row->calls, .weight = row->weight, .ns = row->ns};
+
+    if (key->part < WIRE_CALL_PARTS)
+        call_times_add_returned(&parts_of(times)[key->part], key->time.bucket, &of_part);
+}
+
 void call_times_add_open(struct call_times *times, uint64_t ns, double weight)
 {
     find(times, wire_time_bucket(ns))->open += weight;
     times->open++;
 }
 
-void call_times_merge(struct call_times *times, const struct call_times *other)
+static void merge_buckets(struct call_times *times, const struct call_times *other)
 {
     for (size_t i = 0; i < other->count; i++) {
         const struct call_time *from = &other->of[i];
@@ -109,6 +129,13 @@ void call_times_merge(struct call_times *times, const struct call_times *other)
     }
     times->returned += other->returned;
     times->open += other->open;
+}
+
+void call_times_merge(struct call_times *times, const struct call_times *other)
+{
+    merge_buckets(times, other);
+    for (size_t i = 0; other->of_parts && i < WIRE_CALL_PARTS; i++)
+        merge_buckets(&parts_of(times)[i], &other->of_parts[i]);
     times->measured += other->measured;
     times->measured_weight += other->measured_weight;
     times->words += other->words;
@@ -126,15 +153,22 @@ static double weight_of(const struct call_times *times)
     return sum;
 }
 
+static void multiply(struct call_times *times, double factor)
+{
+    for (size_t i = 0; i < times->count; i++) {
+        times->of[i].returned *= factor;
+        times->of[i].open *= factor;
+    }
+}
+
 void call_times_scale(struct call_times *times, double weight)
 {
     double sum = weight_of(times);
 
-    for (size_t i = 0; i < times->count && sum > 0; i++) {
-        times->of[i].returned *= weight / sum;
-        times->of[i].open *= weight / sum;
-    }
     if (sum > 0) {
+        multiply(times, weight / sum);
+        for (size_t i = 0; times->of_parts && i < WIRE_CALL_PARTS; i++)
+            multiply(&times->of_parts[i], weight / sum);
         struct call_split_sums parts = times->parts;
 
         times->measured_weight *= weight / sum;
@@ -207,4 +241,22 @@ struct call_time_summary call_times_summary(const struct call_times *times)
     if (summary.is_cut)
         summary.mean = NAN;
     return summary;
+}
+
+bool call_times_split_share(const struct call_times *times, int share,
+                            struct call_split_sums *ret_most)
+{
+    double most[WIRE_CALL_PARTS];
+
+    for (size_t i = 0; i < WIRE_CALL_PARTS; i++) {
+        const struct call_times *part = times->of_parts ? &times->of_parts[i] : NULL;
+
+        if (!part || part->returned != times->split)
+            return false;
+        most[i] = call_times_summary(part).at[share];
+        if (isnan(most[i]))
+            return false;
+    }
+    *ret_most = (struct call_split_sums){most[0], most[1], most[2], most[3], most[4]};
+    return true;
 }

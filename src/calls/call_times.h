@@ -37,12 +37,16 @@ struct call_times {
     uint64_t split;               /* calls of whose time the parts are known, */
     double split_weight;          /* their weight, */
     struct call_split_sums parts; /* and the sums of the parts times their weights */
+    struct call_times *of_parts;  /* how long each part is, WIRE_CALL_PARTS; NULL: not known */
 };
 
 void call_times_free(struct call_times *times);
 
 void call_times_add_returned(struct call_times *times, uint32_t bucket,
                              const struct wire_time_row *row);
+/* Add calls by the length of a part of their time. */
+void call_times_add_part(struct call_times *times, const struct wire_part_key *key,
+                         const struct wire_part_row *row);
 /* Add a call that had not returned after `ns`. */
 void call_times_add_open(struct call_times *times, uint64_t ns, double weight);
 
@@ -68,6 +72,11 @@ double call_times_all_words(const struct call_times *times, uint64_t calls);
 /* Set what the time of a call is made of on average, of the calls for which that is known. False if
  * there are none. */
 bool call_times_split(const struct call_times *times, struct call_split_sums *mean);
+
+/* Set how long each part is at most in a share of the calls (call_time_shares). False if calls are
+ * missing, or if there are too few, as in struct call_time_summary. */
+bool call_times_split_share(const struct call_times *times, int share,
+                            struct call_split_sums *ret_most);
 
 /* Times are in ns. NAN: unknown, because calls that take longer had not returned, or because there
  * are too few calls. */

@@ -315,6 +315,7 @@ static void shrink_maps(const struct calls_bpf *skeleton,
         bpf_map__set_max_entries(skeleton->maps.process_times, 1);
         bpf_map__set_max_entries(skeleton->maps.collecting, 1);
         bpf_map__set_max_entries(skeleton->maps.split_schedulers, 1);
+        bpf_map__set_max_entries(skeleton->maps.part_times, 1);
     }
     if (!options->matches)
         bpf_map__set_max_entries(skeleton->maps.matches, 1);

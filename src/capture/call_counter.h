@@ -132,6 +132,12 @@ typedef void (*call_counter_visit_time)(void *context, const struct wire_time_ke
 void call_counter_each_time(const struct call_counter *counter, call_counter_visit_time visit,
                             void *context);
 
+/* With `split`: visit the parts of these times. */
+typedef void (*call_counter_visit_part)(void *context, const struct wire_part_key *key,
+                                        const struct wire_part_row *row);
+void call_counter_each_part(const struct call_counter *counter, call_counter_visit_part visit,
+                            void *context);
+
 /* Visit the calls that are listed since the last time. */
 typedef void (*call_counter_visit_slow)(void *context, const struct wire_slow_call *call);
 void call_counter_each_slow(struct call_counter *counter, call_counter_visit_slow visit,

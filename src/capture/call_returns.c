@@ -78,6 +78,19 @@ void call_counter_each_time(const struct call_counter *counter, call_counter_vis
             visit(context, &key, &row);
 }
 
+void call_counter_each_part(const struct call_counter *counter, call_counter_visit_part visit,
+                            void *context)
+{
+    int map = bpf_map__fd(counter->skeleton->maps.part_times);
+    struct wire_part_key key;
+    struct wire_part_row row;
+    bool is_begun = false;
+
+    while (call_counter_next_key(map, &is_begun, &key))
+        if (!bpf_map_lookup_elem(map, &key, &row))
+            visit(context, &key, &row);
+}
+
 /* ---- slow calls ---- */
 
 static int pass_slow(void *context, void *data, size_t size)

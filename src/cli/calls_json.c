@@ -57,7 +57,8 @@ static void put_parts(struct json *json, const struct call_split_sums *parts)
 
 static void put_split(struct json *json, const struct call_times *times)
 {
-    struct call_split_sums mean;
+    struct call_split_sums mean, most;
+    char key[16];
 
     if (!call_times_split(times, &mean)) {
         json_null(json, "split");
@@ -66,6 +67,16 @@ static void put_split(struct json *json, const struct call_times *times)
     json_open(json, "split", '{');
     json_number(json, "measured", times->split);
     put_parts(json, &mean);
+    for (int i = 0; i < CALL_TIME_SHARES; i++) {
+        snprintf(key, sizeof(key), "p%u", call_time_shares[i]);
+        if (call_times_split_share(times, i, &most)) {
+            json_open(json, key, '{');
+            put_parts(json, &most);
+            json_close(json, '}');
+        } else {
+            json_null(json, key);
+        }
+    }
     json_close(json, '}');
 }
 

@@ -134,6 +134,23 @@ static void put_parts(struct buffer *text, const struct call_split_sums *parts)
         put_part(text, parts->waiting, "waiting");
 }
 
+/* Print how long the parts are at most, in shares of these calls. */
+static void print_split_shares(const struct table *table, const struct call_times *times)
+{
+    struct call_split_sums most;
+
+    for (int i = 0; table->has_split && i < CALL_TIME_SHARES; i++) {
+        struct buffer text = {0};
+
+        if (!call_times_split_share(times, i, &most))
+            continue;
+        put_parts(&text, &most);
+        message_print("%*s    in %u %% of calls at most %.*s", indent_of(table), "",
+                      call_time_shares[i], (int)text.size, text.data);
+        buffer_free(&text);
+    }
+}
+
 /* Print what the time of these calls is made of on average. */
 static void print_split(const struct table *table, const struct call_times *times,
                         const char *before)
@@ -212,6 +229,7 @@ static void print_function(const struct table *table, const struct call_function
               function->symbol, half.data);
     buffer_free(&half);
     print_split(table, &function->times, "");
+    print_split_shares(table, &function->times);
 }
 
 /* ---- over time ---- */

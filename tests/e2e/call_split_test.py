@@ -69,6 +69,21 @@ class Split:
         for split in splits:
             self.assertGreater(split["waiting_ns"] + split["preempted_ns"], 9.9 * MS)
 
+    def check_shares(self, counted):
+        """A share is that of the calls sorted by that part. It is not known of few calls."""
+        split = counted["functions"][0]["split"]
+        calls = [call["split"] for call in counted["slow_calls"] if call["split"]]
+        self.assertEqual(len(calls), split["measured"])
+        self.assertGreaterEqual(len(calls), 50)
+        for share in (50, 90, 99):
+            if len(calls) * (100 - share) < 100:
+                self.assertIsNone(split[f"p{share}"])
+                continue
+            for part in (*PARTS, "collecting_ns"):
+                expected = sorted(call[part] for call in calls)[-(-len(calls) * share // 100) - 1]
+                self.assertAlmostEqual(split[f"p{share}"][part], expected, delta=2 + expected / 60,
+                                       msg=f"{share} {part}")
+
     def test_computing(self):
         """Running is the CPU time that the VM used meanwhile, and not what it waited for a CPU."""
         splits, report, _ = self.measure("computes", "computed/1")
@@ -82,6 +97,7 @@ class Split:
     def test_waiting(self):
         splits, _, counted = self.measure("waits", "waited/1", calls=50)
         self.check_waits(splits)
+        self.check_shares(counted)
         self.assertLess(counted["functions"][0]["split"]["running_ns"], MS)
 
     def test_computing_and_waiting(self):
@@ -166,6 +182,9 @@ class Text(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             out, said = process.communicate(timeout=60)
         lines = out.splitlines()
+        shares = [line for line in lines if " of calls at most " in line]
+        self.assertEqual([line.split(" of calls")[0].strip() for line in shares], ["in 50 %", "in 90 %"])
+        lines = [line for line in lines if line not in shares]
         parts = [n for n, line in enumerate(lines) if " running" in line and " waiting" in line]
         self.assertIn("splits:mixed/1", lines[parts[0] - 1])
         self.assertIn("called by splits:", lines[parts[1] - 1])

@@ -182,6 +182,50 @@ static void test_nothing_is_known_of_no_calls(void **state)
     assert_true(isnan(summary.at[0]) && isnan(summary.mean) && isnan(summary.longest));
 }
 
+/* Add calls whose time has parts of this length: running and waiting. */
+static void add_split_calls(struct call_times *times, uint64_t running, uint64_t waiting,
+                            uint64_t calls, uint64_t weight)
+{
+    const uint64_t parts[WIRE_CALL_PARTS] = {running, 0, 0, waiting, 0};
+
+    call_times_add_returned(times, wire_time_bucket(running + waiting),
+                            &(struct wire_time_row){.calls = calls,
+                                                    .weight = calls * weight,
+                                                    .ns = calls * (running + waiting),
+                                                    .split_calls = calls});
+    for (uint32_t i = 0; i < WIRE_CALL_PARTS; i++)
+        call_times_add_part(
+            times,
+            &(struct wire_part_key){.time.bucket = (uint16_t)wire_time_bucket(parts[i]), .part = i},
+            &(struct wire_part_row){calls, calls * weight, calls * parts[i]});
+}
+
+/* Shares of callers that are merged have their weights, and no part follows another. */
+static void test_shares_of_parts(void **state)
+{
+    struct call_times times = {0}, other = {0};
+    struct call_split_sums most;
+
+    (void)state;
+    add_split_calls(&times, 10, 700, 30, 1);
+    add_split_calls(&times, 20, 50, 20, 1);
+    add_split_calls(&other, 1000, 5, 10, 1);
+    call_times_scale(&other, 50);
+    call_times_merge(&times, &other);
+    assert_true(call_times_split_share(&times, 0, &most));
+    assert_float_equal(most.running, 20, 0.01);
+    assert_float_equal(most.waiting, 5, 0.01);
+    assert_float_equal(most.runnable, 0, 0.01);
+    assert_true(call_times_split_share(&times, 1, &most));
+    assert_float_equal(most.running, 1000, 0.01);
+    assert_float_equal(most.waiting, 700, 0.01);
+    assert_false(call_times_split_share(&times, 2, &most)); /* of 60 calls */
+    times.split++;                                          /* a call whose parts had no room */
+    assert_false(call_times_split_share(&times, 0, &most));
+    call_times_free(&times);
+    call_times_free(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -192,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_product_limit),
         cmocka_unit_test(test_callers_are_scaled),
         cmocka_unit_test(test_parts_are_those_of_split_calls),
+        cmocka_unit_test(test_shares_of_parts),
         cmocka_unit_test(test_nothing_is_known_of_no_calls),
     };
 
