@@ -13,6 +13,7 @@
 #include "wire_calls.h"
 
 #include "arguments.h"
+#include "call_memory.h"
 #include "match.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -32,9 +33,6 @@ const volatile bool by_caller;
 /* Where a process has the return address of a call of a BIF: bytes from the top of its stack, which
  * is at `process_stop` in its struct. */
 const volatile __u32 process_stop, bif_return;
-
-/* To measure words. */
-const volatile struct wire_memory_fields memory_fields;
 
 /* When calls began to count, ns. A call that began before may have returned unseen. */
 __u64 opened;
@@ -152,47 +150,6 @@ static __always_inline bool find_frame(__u64 process, __u64 slot, struct wire_ca
     return true;
 }
 
-/* ---- words ---- */
-
-static __always_inline bool read_word(__u64 *word, __u64 at)
-{
-    return read_user(word, sizeof(*word), at);
-}
-
-/* `top` is that of the heap. JIT code has it in a register, so that the one in the struct is old.
- */
-static __always_inline void take_memory(__u64 process, __u64 top, struct wire_call_memory *memory)
-{
-    __u64 heap, old_heap, old_top, fragments, reclaimed, scheduler;
-
-    memory->scheduler = 0;
-    if (!memory_fields.heap || !read_word(&heap, process + memory_fields.heap) ||
-        !read_word(&old_heap, process + memory_fields.old_heap) ||
-        !read_word(&old_top, process + memory_fields.old_top) ||
-        !read_word(&fragments, process + memory_fields.fragments) ||
-        !read_word(&memory->reductions, process + memory_fields.reductions) ||
-        !read_word(&scheduler, process + memory_fields.scheduler) ||
-        !read_word(&reclaimed, scheduler + memory_fields.reclaimed))
-        return;
-    memory->scheduler = scheduler;
-    memory->words = (top - heap + old_top - old_heap) / sizeof(__u64) + fragments + reclaimed;
-}
-
-/* Add the words that the process has allocated during a call, if they are known. */
-static __always_inline void add_words(const struct wire_open_call *call, __u64 process, __u64 top,
-                                      struct wire_time_row *row)
-{
-    struct wire_call_memory now;
-
-    take_memory(process, top, &now);
-    if (!now.scheduler || now.scheduler != call->memory.scheduler ||
-        now.reductions != call->memory.reductions || now.words < call->memory.words)
-        return;
-    __sync_fetch_and_add(&row->measured, 1);
-    __sync_fetch_and_add(&row->measured_weight, call->weight);
-    __sync_fetch_and_add(&row->words, (now.words - call->memory.words) * call->weight);
-}
-
 /* A call begins that does not match. The one that had its place before has ended, unless this is a
  * round of its loop. */
 static __always_inline void skip_call(const struct wire_call_site *site, __u64 process, __u64 slot,
@@ -213,22 +170,28 @@ static __always_inline void skip_call(const struct wire_call_site *site, __u64 p
     bpf_map_delete_elem(&open_calls, &frame);
 }
 
+/* The addresses of a call's process, of the return address on its stack, of its arguments, and of
+ * the top of its heap; and its pid term. */
+struct call_place {
+    __u64 process, slot, arguments, heap_top, pid;
+};
+
 /* A call begins, and returns to `caller->who`. The call that had its place before has ended in
- * another way than by a return, or it was not seen, unless this is a round of its loop. */
-static __always_inline void begin_call(const struct wire_call_site *site, __u64 process, __u64 slot,
-                                       __u64 top, __u64 pid, const struct wire_call_key *caller,
-                                       const struct arguments_copy *copy,
-                                       struct wire_call_counts *sums)
+ * another way than by a return, or it was not seen, unless this is a round of its loop. A function
+ * of its own, so that its stack is not in use while arguments are matched. */
+static __noinline void begin_call(const struct wire_call_site *site, const struct call_place *place,
+                                  const struct wire_call_key *caller,
+                                  const struct arguments_copy *copy, struct wire_call_counts *sums)
 {
     __u64 *since = bpf_map_lookup_elem(&returns, &caller->who);
     struct wire_call_frame frame = {};
     struct wire_open_call *before, begun = {};
 
-    if (!since || !find_frame(process, slot, &frame))
+    if (!since || !find_frame(place->process, place->slot, &frame))
         return;
     before = bpf_map_lookup_elem(&open_calls, &frame);
     if (before && before->began >= opened && before->began >= *since) {
-        if (before->pid != pid)
+        if (before->pid != place->pid)
             sums->ended++;
         else if (!site->loops || before->caller != caller->who ||
                  before->function != site->function)
@@ -238,12 +201,12 @@ static __always_inline void begin_call(const struct wire_call_site *site, __u64 
     }
     begun.began = bpf_ktime_get_ns();
     begun.weight = weight;
-    begun.pid = pid;
+    begun.pid = place->pid;
     begun.caller = caller->who;
     begun.function = site->function;
     begun.code = caller->code;
-    take_memory(process, top, &begun.memory);
-    begin_split(process, frame.depth, &begun);
+    take_memory(place->process, place->heap_top, &begun.memory);
+    begin_split(place->process, frame.depth, &begun);
     if (bpf_map_update_elem(&open_calls, &frame, &begun, BPF_ANY))
         sums->no_room++;
     else if (slow_ns && copy)
@@ -423,25 +386,25 @@ static __always_inline bool is_selected(const struct wire_call_site *site, __u64
     return result == MATCH_YES;
 }
 
-/* The addresses of a call's process, of the return address on its stack, and of its arguments. */
-struct call_place {
-    __u64 process, slot, arguments;
-};
-
 /* At an entry in Erlang code, the CPU's stack pointer is the Erlang stack's, and the word there is
  * the return address: of the call, or, if a tail call led here, of the call before it. A BIF is
  * called as f(process, arguments, ...), after the JIT has saved the top of the stack. */
 static __always_inline struct call_place place_of(const struct bpf_perf_event_data *context,
                                                   const struct wire_call_site *site)
 {
-    struct call_place place = {jit_process(&context->regs), PT_REGS_SP(&context->regs),
-                               jit_x_registers(&context->regs)};
+    struct call_place place = {.process = jit_process(&context->regs),
+                               .slot = PT_REGS_SP(&context->regs),
+                               .arguments = jit_x_registers(&context->regs),
+                               .heap_top = jit_heap_top(&context->regs)};
 
-    if (!site->is_bif)
-        return place;
-    place.process = PT_REGS_PARM1(&context->regs);
-    place.arguments = PT_REGS_PARM2(&context->regs);
-    place.slot = read_word(&place.slot, place.process + process_stop) ? place.slot + bif_return : 0;
+    if (site->is_bif) {
+        place.process = PT_REGS_PARM1(&context->regs);
+        place.arguments = PT_REGS_PARM2(&context->regs);
+        place.slot =
+            read_word(&place.slot, place.process + process_stop) ? place.slot + bif_return : 0;
+    }
+    if (!read_word(&place.pid, place.process + process_id))
+        place.pid = 0;
     return place;
 }
 
@@ -480,8 +443,7 @@ int count_call(struct bpf_perf_event_data *context)
     caller.code = code;
     if (bpf_probe_read_user(&caller.who, sizeof(caller.who), (void *)place.slot))
         caller.who = 0;
-    if (bpf_probe_read_user(&by.who, sizeof(by.who), (void *)(place.process + process_id)))
-        by.who = 0;
+    by.who = place.pid;
     if (by_caller) {
         by.caller = caller.who;
         by.code = code;
@@ -494,7 +456,6 @@ int count_call(struct bpf_perf_event_data *context)
             count_arguments(copy, function, weight);
     }
     if (process_hend)
-        begin_call(site, place.process, place.slot, jit_heap_top(&context->regs), by.who, &caller,
-                   copy, sums);
+        begin_call(site, &place, &caller, copy, sums);
     return 0;
 }

@@ -68,17 +68,17 @@ static __always_inline enum match_result match_bytes(struct match_slots *slots, 
                                                      const struct wire_match *match,
                                                      const struct wire_match_step *step)
 {
-    __u32 row = step->value, bytes = step->size;
+    __u32 row = step->value, bytes = step->size, last = (bytes - 1) / 8;
 
     if (!bytes)
         return MATCH_YES;
-    if (!IS_BELOW(row, WIRE_MATCH_BYTE_ROWS) || !IS_BELOW(bytes, WIRE_MATCH_BYTES + 1))
+    if (!IS_BELOW(row, WIRE_MATCH_BYTE_ROWS) || !IS_BELOW(last, WIRE_MATCH_BYTES / 8))
         return MATCH_UNKNOWN;
-    slots->bytes[(bytes - 1) / 8] = 0; /* which is the last one filled, and maybe not in full */
-    if (!at || !read_user(slots->bytes, bytes, at))
+    slots->bytes[last] = 0; /* which maybe is not filled in full */
+    if (!IS_BELOW(bytes, WIRE_MATCH_BYTES + 1) || !at || !read_user(slots->bytes, bytes, at))
         return MATCH_UNKNOWN;
     for (__u32 i = 0; i < WIRE_MATCH_BYTES / 8; i++) {
-        if (i >= (bytes + 7) / 8)
+        if (i > last)
             break;
         if (slots->bytes[i] != match->bytes[row][i])
             return MATCH_NO;
@@ -169,18 +169,21 @@ __noinline int match_key(__u32 function, __u32 number)
 {
     const struct wire_match *match = bpf_map_lookup_elem(&matches, &function);
     enum match_result result = MATCH_YES;
+    __u32 count;
 
     if (!match || number >= WIRE_MATCH_STEPS)
         return MATCH_UNKNOWN;
+    count = match->steps[number].size;
     for (__u32 i = 1; i <= WIRE_MATCH_KEY_STEPS && result == MATCH_YES; i++) {
-        if (i > match->steps[number].size)
+        if (i > count)
             break;
         result = match_step(function, number + i);
     }
     return result;
 }
 
-/* Search a map that is no tree (copy_map() of arguments.h). */
+/* Search a map that is no tree (copy_map() of arguments.h). The slot is read at once: verifiers of
+ * some kernels forget what they know of `number` when a helper is called. */
 __noinline int match_flat(__u32 function, __u32 number, __u64 at)
 {
     const struct wire_match *match = bpf_map_lookup_elem(&matches, &function);
@@ -189,12 +192,14 @@ __noinline int match_flat(__u32 function, __u32 number, __u64 at)
         __u64 size, keys;
     } map;
     enum match_result result = MATCH_NO;
+    __u32 to;
 
-    if (!match || !slots || number >= WIRE_MATCH_STEPS || !read_user(&map, sizeof(map), at + 8))
+    if (!match || !slots || number >= WIRE_MATCH_STEPS)
+        return MATCH_UNKNOWN;
+    to = match->steps[number].to;
+    if (!read_user(&map, sizeof(map), at + 8))
         return MATCH_UNKNOWN;
     for (__u32 i = 0; i < MAP_SMALL_MAP_LIMIT; i++) {
-        __u32 to = match->steps[number].to;
-
         if (i >= map.size)
             return MATCH_NO;
         result = fill_slots(slots, to, (map.keys & ~7ULL) + 8 + 8 * i, 1);
@@ -251,10 +256,11 @@ __noinline int match_node(__u32 function, __u32 number)
     struct match_slots *slots = the_slots();
     enum match_result result;
     __u64 node;
-    __u32 last;
+    __u32 last, to;
 
     if (!match || !slots || number >= WIRE_MATCH_STEPS)
         return MATCH_UNKNOWN;
+    to = match->steps[number].to;
     last = slots->node_count - 1;
     if (!IS_BELOW(last, TREE_ROOM + TREE_CHILDREN))
         return MATCH_UNKNOWN;
@@ -264,7 +270,7 @@ __noinline int match_node(__u32 function, __u32 number)
         return open_node(slots, node & ~7ULL);
     if ((node & TAG_PRIMARY_MASK) != TAG_PRIMARY_LIST)
         return MATCH_UNKNOWN;
-    result = fill_slots(slots, match->steps[number].to, node & ~7ULL, 2);
+    result = fill_slots(slots, to, node & ~7ULL, 2);
     return result == MATCH_YES ? match_key(function, number) : result;
 }
 
