@@ -30,6 +30,8 @@ enum elf_call {
     ELF_LIKENESS,
     /* The address of the symbol `text`. Answer: uint64_t. */
     ELF_SYMBOL_NAMED,
+    /* The same among the symbols that were split off `file` and that ELF_SYMBOLS has read. */
+    ELF_DEBUG_SYMBOL_NAMED,
     /* The rule for unwinding at `address`. Answer: struct cfi_rule. */
     ELF_RULE,
     /* List the USDT probes of `file`, beginning with number `address`. Answer: a struct elf_probe

@@ -227,12 +227,16 @@ static void keep_debug_information(struct elf_service *service, struct file *fil
         buffer_byte(answer, 1);
 }
 
-static void find_address(const struct file *file, const char *text, size_t size,
-                         struct buffer *answer)
+static void find_address(const struct file *file, const struct elf_request *request,
+                         const char *text, struct buffer *answer)
 {
-    char *name = xstrndup(text, size);
-    uint64_t address = elf_symbol_address(file->elf, name);
+    char *name = xstrndup(text, request->text_bytes);
+    uint64_t address = 0;
 
+    if (request->call == ELF_SYMBOL_NAMED)
+        address = elf_symbol_address(file->elf, name);
+    else if (file->symbols)
+        address = elf_symbols_debug_address(file->symbols, name);
     if (address)
         buffer_put(answer, &address, sizeof(address));
     free(name);
@@ -307,7 +311,8 @@ static void answer_about(struct elf_service *service, const struct elf_request *
         find_likeness(file, request->address, answer);
         break;
     case ELF_SYMBOL_NAMED:
-        find_address(file, text, request->text_bytes, answer);
+    case ELF_DEBUG_SYMBOL_NAMED:
+        find_address(file, request, text, answer);
         break;
     case ELF_RULE:
         find_rule(file, request->address, answer);

@@ -449,10 +449,11 @@ struct elf_symbol elf_symbols_find(struct elf_symbols *symbols, uint64_t address
     return symbol;
 }
 
-/* A search by name for a global or weak symbol, else the first local one. */
+/* A search by name for a global or weak symbol, else the only local one. */
 struct symbol_search {
     const char *name;
     uint64_t address;
+    bool is_ambiguous;
 };
 
 static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
@@ -464,8 +465,9 @@ static bool match_name(void *context, const GElf_Sym *symbol, const char *name)
     if ((type != STT_FUNC && type != STT_GNU_IFUNC && type != STT_OBJECT) ||
         strcmp(name, search->name) != 0)
         return true;
-    if (!search->address || !is_local)
-        search->address = symbol->st_value;
+    search->is_ambiguous = is_local && (search->is_ambiguous ||
+                                        (search->address && search->address != symbol->st_value));
+    search->address = symbol->st_value;
     return is_local;
 }
 
@@ -474,5 +476,10 @@ uint64_t elf_symbol_address(Elf *elf, const char *name)
     struct symbol_search search = {.name = name};
 
     each_symbol(elf, match_name, &search);
-    return search.address;
+    return search.is_ambiguous ? 0 : search.address;
+}
+
+uint64_t elf_symbols_debug_address(const struct elf_symbols *symbols, const char *name)
+{
+    return symbols->debug ? elf_symbol_address(symbols->debug, name) : 0;
 }

@@ -46,6 +46,9 @@ enum native_symbols_source elf_symbols_source(const struct elf_symbols *symbols)
 /* Find the innermost function that contains `address`. */
 struct elf_symbol elf_symbols_find(struct elf_symbols *symbols, uint64_t address);
 
-/* Return the address of a function or object by its exact (mangled) name, or 0. Symbols that were
- * split off are not searched. */
+/* Return the address of a function or object by its exact (mangled) name, or 0; also 0 if several
+ * local symbols have the name, and no other. Symbols that were split off are not searched. */
 uint64_t elf_symbol_address(Elf *elf, const char *name);
+
+/* The same among the symbols that were split off. */
+uint64_t elf_symbols_debug_address(const struct elf_symbols *symbols, const char *name);

@@ -11,15 +11,14 @@
 #include "util/alloc.h"
 #include "util/log.h"
 
-/* Open the debug file, or let it be fetched. */
+/* Open the debug file. Note whether it is to be fetched. */
 static int open_debug_file(struct elf_file *file)
 {
     int fd = debug_file_open(file);
 
     if (fd < 0 && debug_fetch_has(&file->build_id))
         debug_fetch_reject(&file->build_id);
-    if (fd < 0 && !file->in_memory)
-        file->awaits_debug_file = debug_fetch_want(&file->build_id, file->path);
+    file->lacks_debug_file = fd < 0 && !file->in_memory;
     return fd;
 }
 
@@ -163,14 +162,24 @@ static const struct known_symbol *keep(struct known_symbols *known, uint64_t add
 
 /* ---- questions ---- */
 
+/* Let the debug file be fetched if it is not on this host. */
+static void fetch_debug_file(struct elf_file *file)
+{
+    if (file->lacks_debug_file)
+        file->awaits_debug_file = debug_fetch_want(&file->build_id, file->path);
+    file->lacks_debug_file = false;
+}
+
 /* Ask the parser, and keep its answer. NULL if it has none, or one that does not fit `address`. */
 static const struct known_symbol *ask_symbol(struct elf_file *file, uint64_t address)
 {
     const struct known_symbol *symbol = NULL;
     struct buffer answer = {0};
     struct elf_found found;
+    bool has_symbols = read_symbols(file);
 
-    if (read_symbols(file) && elf_file_ask(file, ELF_SYMBOL_AT, address, NULL, -1, &answer) &&
+    fetch_debug_file(file);
+    if (has_symbols && elf_file_ask(file, ELF_SYMBOL_AT, address, NULL, -1, &answer) &&
         answer.size >= sizeof(found)) {
         memcpy(&found, answer.data, sizeof(found));
         if (address >= found.same_from && address < found.same_to) {
@@ -238,5 +247,14 @@ uint64_t native_symbol_address(struct elf_file *file, const char *name)
 {
     uint64_t address = ask_number(file, ELF_SYMBOL_NAMED, 0, name);
 
+    return address ? address + file->bias : 0;
+}
+
+uint64_t native_symbol_debug_address(struct elf_file *file, const char *name)
+{
+    uint64_t address = 0;
+
+    if (file->build_id.size && read_symbols(file) && file->source == NATIVE_SYMBOLS_DEBUG)
+        address = ask_number(file, ELF_DEBUG_SYMBOL_NAMED, 0, name);
     return address ? address + file->bias : 0;
 }

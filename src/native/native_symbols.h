@@ -28,6 +28,11 @@ uint64_t native_symbol_likeness(struct elf_file *file, uint64_t start);
  * were split off are not searched. */
 uint64_t native_symbol_address(struct elf_file *file, const char *name);
 
+/* The same among the symbols that were split off `file`, if they are on this host: none are fetched
+ * for it. 0 also if `file` has no build id: a checksum does not show that the symbols are of the
+ * same code. */
+uint64_t native_symbol_debug_address(struct elf_file *file, const char *name);
+
 /* The answers about a file. NULL has none. */
 struct known_symbols;
 

@@ -69,7 +69,12 @@ static size_t ask(struct elf_service *service, enum elf_call call, uint64_t addr
 
 static void use_symbols(struct elf_service *service, int fd, struct buffer *answer)
 {
+    const struct elf_request named = {.call = ELF_DEBUG_SYMBOL_NAMED, .text_bytes = 4};
+
     check(ask(service, ELF_SYMBOLS, 0, dup(fd), answer) == sizeof(uint32_t));
+    answer->size = 0;
+    elf_service_answer(service, &named, "main", -1, answer);
+    check(answer->size == 0 || answer->size == sizeof(uint64_t));
     for (uint64_t address = 0; address < LENGTH; address += SYMBOL_STEP)
         check(ask(service, ELF_SYMBOL_AT, address, -1, answer) >= sizeof(struct elf_found));
 }

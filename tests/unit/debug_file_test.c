@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* This program, stripped in the ways of distributions, still gets names from its .symtab. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
+#include "shell.h"
 
 #include <fcntl.h>
 #include <lzma.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -26,19 +21,6 @@
 static const uint64_t ELSEWHERE = (uint64_t)1 << 44;
 
 static char folder[64];
-
-static void shell(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void shell(const char *format, ...)
-{
-    char command[1024];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(command, sizeof(command), format, arguments);
-    va_end(arguments);
-    if (system(command) != 0)
-        fail_msg("failed: %s", command);
-}
 
 /* Make FOLDER/full and its separate debug file: FOLDER/full.debug. */
 static int set_up(void **state)
@@ -68,14 +50,13 @@ static void strip_program(const char *options)
     shell("cd %s && objcopy --strip-all %s full prog", folder, options);
 }
 
-/* Open FOLDER/prog as `pid` has it mapped, by its path in that process. */
-static struct elf_file *open_program(pid_t pid, const char *path)
+/* Open FOLDER/prog as `pid` has it mapped, by its path in that process. Takes `parser`. */
+static struct elf_file *open_by(struct parser *parser, pid_t pid, const char *path)
 {
     struct memory *memory = memory_of_process(getpid());
     struct error error;
     struct mappings *mappings = mappings_new(getpid(), memory, &error);
-    struct mapping mapping = *mappings_find_code(mappings, (uintptr_t)open_program);
-    struct parser *parser = parser_start();
+    struct mapping mapping = *mappings_find_code(mappings, (uintptr_t)open_by);
     struct stat status;
     struct elf_file *file;
     char *real = xasprintf("%s/prog", folder);
@@ -93,6 +74,11 @@ static struct elf_file *open_program(pid_t pid, const char *path)
     mappings_free(mappings);
     memory_free(memory);
     return file;
+}
+
+static struct elf_file *open_program(pid_t pid, const char *path)
+{
+    return open_by(parser_start(), pid, path);
 }
 
 /* True if a function gets its name, which only .symtab contains. The source of the names is checked
@@ -299,6 +285,103 @@ static void test_debug_file_is_found_in_a_named_place(void **state)
     free(path);
 }
 
+/* ---- addresses ---- */
+
+/* The address that the symbols which were split off FOLDER/prog give to a function; 0: none. */
+static uint64_t debug_address(const char *name)
+{
+    char *path = xasprintf("%s/prog", folder);
+    struct elf_file *file = open_program(getpid(), path);
+    uint64_t address = native_symbol_debug_address(file, name);
+
+    assert_true(native_symbol_address(file, name) == 0);
+    elf_file_free(file);
+    free(path);
+    return address;
+}
+
+static void test_debug_file_gives_the_address_of_a_name(void **state)
+{
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    assert_true(debug_address("is_named") == (uintptr_t)is_named + ELSEWHERE);
+    assert_true(debug_address("no_such_name") == 0);
+    shell("rm %s/full.debug", folder);
+    assert_true(debug_address("is_named") == 0);
+}
+
+/* Two source files can have a static function of the same name. */
+static void test_name_of_two_functions_has_no_address(void **state)
+{
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    shell("cd %s && objcopy --redefine-sym tear_down=is_named full.debug", folder);
+    assert_true(debug_address("is_named") == 0);
+    assert_true(debug_address("set_up") == (uintptr_t)set_up + ELSEWHERE);
+}
+
+/* The checksum decides then, which gives names but no addresses. */
+static void test_file_without_a_build_id_has_no_addresses(void **state)
+{
+    (void)state;
+    strip_program("--remove-section .note.gnu.build-id --add-gnu-debuglink=full.debug");
+    assert_true(is_named_here());
+    assert_true(debug_address("is_named") == 0);
+}
+
+/* The bytes that this process has read. */
+static uint64_t bytes_read(void)
+{
+    FILE *in = fopen("/proc/self/io", "re");
+    unsigned long long bytes = 0;
+
+    assert_non_null(in);
+    assert_int_equal(fscanf(in, "rchar: %llu", &bytes), 1);
+    fclose(in);
+    return bytes;
+}
+
+/* Of a debug file of 100 MB, its tables are read. */
+static void test_large_debug_file_is_not_read_whole(void **state)
+{
+    char *path = xasprintf("%s/prog", folder);
+    struct elf_file *file;
+    uint64_t before;
+
+    (void)state;
+    strip_program("--add-gnu-debuglink=full.debug");
+    shell("cd %s && objcopy --strip-debug full.debug && truncate -s 100M large && objcopy "
+          "--add-section .debug_large=large full.debug && [ $(stat -c %%s full.debug) -gt "
+          "100000000 ]",
+          folder);
+    before = bytes_read();
+    file = open_by(parser_here(), getpid(), path);
+    assert_true(native_symbol_debug_address(file, "is_named") == (uintptr_t)is_named + ELSEWHERE);
+    assert_in_range(bytes_read() - before, 1, 10 << 20);
+    elf_file_free(file);
+    free(path);
+}
+
+/* No debug file is requested for the place of a probe. */
+static void test_address_requests_no_debug_file_and_a_name_does(void **state)
+{
+    char *path = xasprintf("%s/prog", folder);
+    struct native_symbol symbol;
+    struct elf_file *file;
+
+    (void)state;
+    strip_program("");
+    file = open_program(getpid(), path);
+    assert_true(native_symbol_debug_address(file, "is_named") == 0);
+    assert_true(file->lacks_debug_file);
+    assert_false(native_symbol_find(file, (uintptr_t)is_named + ELSEWHERE, &symbol));
+    assert_false(file->lacks_debug_file);
+    elf_file_free(file);
+    free(path);
+}
+
+/* ---- symbols in the file itself ---- */
+
 static void write_packed(const void *bytes, size_t size)
 {
     size_t room = lzma_stream_buffer_bound(size), used = 0;
@@ -371,6 +454,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_debug_file_is_found_by_build_id_in_the_process_root,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_debug_file_is_found_in_a_named_place, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_debug_file_gives_the_address_of_a_name, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_name_of_two_functions_has_no_address, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_file_without_a_build_id_has_no_addresses, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_large_debug_file_is_not_read_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_address_requests_no_debug_file_and_a_name_does, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_compressed_symbols_in_the_file_are_read, set_up,
                                         tear_down),
