@@ -246,10 +246,10 @@ static int enable_inlined(void *target, char *text, struct error *error)
 
 const struct command_option symbols_option_list[] = {
     {"symbols", 0, "PATH|URL",
-     "Take the names of C functions from this debug file, or from debug files in this directory: "
-     "by build id, or by the name that a stripped file has for its debug file. Or fetch debug "
-     "files from this server of debuginfod while recording; debuginfod: from those in "
-     "DEBUGINFOD_URLS. May be repeated.",
+     "Take the names of C functions, and the places of probes that the VM's own file does not "
+     "name, from this debug file, or from debug files in this directory: by build id, or by the "
+     "name that a stripped file has for its debug file. Or fetch debug files from this server of "
+     "debuginfod while recording; debuginfod: from those in DEBUGINFOD_URLS. May be repeated.",
      add_symbols, NULL},
     {"inline", 0, NULL,
      "Show functions that the compiler inlined as frames, and lines of C code, where there is "

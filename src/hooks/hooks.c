@@ -45,7 +45,7 @@ const char *hook_function(enum hook hook)
 
 const char *hook_method_name(enum hook_method way)
 {
-    static const char *const NAMES[] = {"symbol", "caller", "code", "table", "stub"};
+    static const char *const NAMES[] = {"symbol", "debug", "caller", "code", "table", "stub"};
 
     return NAMES[way];
 }
@@ -55,22 +55,70 @@ static bool is_code(const struct hooks *hooks, uint64_t address)
     return address && mappings_find_code(hooks->vm->mappings, address);
 }
 
+/* True if a function of the executable starts here. A stub that jumps to a library is no
+ * function. */
+static bool is_function(const struct hooks *hooks, uint64_t address)
+{
+    uint64_t start, end;
+
+    return native_code_find_function(hooks->executable, address, &start, &end) && start == address;
+}
+
+/* ---- symbols ---- */
+
+static bool find_own_symbol(const struct hooks *hooks, const char *name, struct hook_point *point)
+{
+    uint64_t address = native_symbol_address(hooks->executable, name);
+
+    if (!is_code(hooks, address))
+        return false;
+    log_decision("hooks", "%s at 0x%llx: by symbol", name, (unsigned long long)address);
+    *point = (struct hook_point){address, HOOK_BY_SYMBOL};
+    return true;
+}
+
+/* Find a function by the debug file. A wrong address would put a breakpoint into the middle of an
+ * instruction, so the executable itself must have a function that starts there. */
+static bool find_debug_symbol(const struct hooks *hooks, const char *name, struct hook_point *point)
+{
+    uint64_t address = native_symbol_debug_address(hooks->executable, name);
+    bool fits = address && is_function(hooks, address) && is_code(hooks, address);
+
+    if (address)
+        log_decision("hooks", "%s at 0x%llx: by the debug file%s", name,
+                     (unsigned long long)address,
+                     fits ? "" : ": not used, because no function of the VM starts there");
+    *point = (struct hook_point){address, HOOK_BY_DEBUG_FILE};
+    return fits;
+}
+
 /* ---- functions of the VM ---- */
+
+/* Take the function of the debug file, unless the code of the VM shows another one. */
+static int take_debug_symbol(const struct hook_function *function, const struct function_set *found,
+                             const struct hook_point *point, struct error *error)
+{
+    if (!found->count || hooks_set_has(found, point->address))
+        return 0;
+    error_set(error, ERROR_UNSUPPORTED,
+              "%s is at 0x%llx by the debug file, and at 0x%llx by the code of the VM: %s",
+              function->name, (unsigned long long)point->address,
+              (unsigned long long)found->functions[0], function->description);
+    log_decision("hooks", "refused: %s", error->text);
+    return -1;
+}
 
 static int look_for(struct hooks *hooks, enum hook hook, struct hook_point *point,
                     struct error *error)
 {
     const struct hook_function *function = &hook_functions[hook];
     struct function_set found = {.count = 0};
-    uint64_t address = native_symbol_address(hooks->executable, function->name);
 
-    if (is_code(hooks, address)) {
-        log_decision("hooks", "%s at 0x%llx: by symbol", function->name,
-                     (unsigned long long)address);
-        *point = (struct hook_point){address, HOOK_BY_SYMBOL};
+    if (find_own_symbol(hooks, function->name, point))
         return 0;
-    }
     function->find(hooks, &found);
+    if (find_debug_symbol(hooks, function->name, point))
+        return take_debug_symbol(function, &found, point, error);
     if (found.count == 1 && is_code(hooks, found.functions[0])) {
         log_decision("hooks", "%s at 0x%llx: no symbol; by %s: only this one fits: %s",
                      function->name, (unsigned long long)found.functions[0],
@@ -111,16 +159,13 @@ uint64_t hook_address(struct hooks *hooks, enum hook hook)
 int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point,
                  struct error *error)
 {
-    uint64_t address = native_symbol_address(hooks->executable, name);
-
-    if (is_code(hooks, address)) {
-        log_decision("hooks", "%s at 0x%llx: by symbol", name, (unsigned long long)address);
-        *point = (struct hook_point){address, HOOK_BY_SYMBOL};
+    if (find_own_symbol(hooks, name, point))
         return 0;
-    }
     for (int hook = 0; hook < HOOK_COUNT; hook++)
         if (!strcmp(name, hook_functions[hook].name))
             return hooks_find(hooks, (enum hook)hook, point, error);
+    if (find_debug_symbol(hooks, name, point))
+        return 0;
     return error_set(error, ERROR_UNSUPPORTED,
                      "this VM exports no function %s, and nothing else leads to it", name);
 }
@@ -276,15 +321,6 @@ static struct flow_code jit_code(const struct hooks *hooks, const struct code_pl
                               .start = place->start,
                               .end = place->end,
                               .follow_literals = true};
-}
-
-/* True if a function of the executable starts here. A stub that jumps to a library is no
- * function. */
-static bool is_function(const struct hooks *hooks, uint64_t address)
-{
-    uint64_t start, end;
-
-    return native_code_find_function(hooks->executable, address, &start, &end) && start == address;
 }
 
 /* ---- calls ---- */

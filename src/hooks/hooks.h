@@ -7,6 +7,9 @@
  * convention. A function found without a symbol must pass a second check. If a check fails, or if
  * two functions fit, the hook is refused, and the error describes the wanted function.
  *
+ * A symbol that was split off (native/debug_file.h) counts too, if a function of the binary starts
+ * there. If the search without symbols finds others, the hook is refused.
+ *
  * An address is the function's first instruction in the target. The place of a uprobe in the file
  * follows from the mapping that contains the address (native/mappings.h). BIFs and the VM's
  * functions are in the executable, NIFs in their library.
@@ -61,10 +64,11 @@ enum hook {
 
 enum hook_method {
     HOOK_BY_SYMBOL,
-    HOOK_BY_CALLER, /* called by JIT code, or by a function found before */
-    HOOK_BY_CODE,   /* the only function whose code does what it must do */
-    HOOK_BY_TABLE,  /* a BIF, by its row in the VM's table */
-    HOOK_BY_STUB,   /* a NIF, by the stub that calls it */
+    HOOK_BY_DEBUG_FILE, /* by a symbol that was split off */
+    HOOK_BY_CALLER,     /* called by JIT code, or by a function found before */
+    HOOK_BY_CODE,       /* the only function whose code does what it must do */
+    HOOK_BY_TABLE,      /* a BIF, by its row in the VM's table */
+    HOOK_BY_STUB,       /* a NIF, by the stub that calls it */
 };
 
 struct hook_point {
@@ -103,7 +107,8 @@ int hooks_is_bif(struct hooks *hooks, const char *module, const char *function, 
 int hooks_nif(struct hooks *hooks, const char *module, const char *function, uint32_t arity,
               struct hook_point *point, struct error *error);
 
-/* Find a function of the VM by its symbol, or by any name that hook_function() returns. */
+/* Find a function of the VM by its symbol, split off or not, or by any name that hook_function()
+ * returns. */
 int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point,
                  struct error *error);
 

@@ -24,10 +24,11 @@ BESIDES = 400  # hits of each kind that the load does not make; more if it takes
 WHAT = ("bif:ets:lookup/2", "bif:erlang:term_to_binary/1", "nif:spin_nif:spin/1")
 
 
-def hook_list(pid, *what):
+def hook_list(pid, *what, debug_file=None):
     """Return {name: (way, address or reason)}, and {name: [addresses]} of the functions as found
     without symbols."""
-    output = subprocess.run([HOOK_LIST, str(pid), *what], capture_output=True, text=True,
+    place = ["--symbols", debug_file] if debug_file else []
+    output = subprocess.run([HOOK_LIST, *place, str(pid), *what], capture_output=True, text=True,
                             check=True).stdout
     found, unexported = {}, {}
     for line in output.splitlines():

@@ -42,6 +42,15 @@ def known(release):
     return {int(start, 16): name for start, _, name in lines}
 
 
+def make_debug_file(release, names, path):
+    """Make a debug file of a stripped build that has these functions: {start: name}."""
+    arguments = path.with_suffix(".arguments")
+    arguments.write_text("".join(f"--add-symbol {name}={start:#x},function,local\n"
+                                 for start, name in names.items()), "ascii")
+    subprocess.run(["objcopy", "--only-keep-debug", nodes.emulator(release), path], check=True)
+    subprocess.run(["objcopy", f"@{arguments}", path], check=True)
+
+
 def bias(pid):
     """Return where the executable of the process begins in its memory."""
     executable = Path(f"/proc/{pid}/exe").readlink().name
@@ -113,6 +122,26 @@ class NativeNames:
                 name = COPY.sub("", MANGLED.sub(r"\1", self.names[address - start].lstrip("~")))
                 self.assertEqual(SAME_HOOK.get(name, name), hook)
 
+    def test_names_in_a_debug_file_agree_with_the_hooks_that_are_found_without_them(self):
+        """Each hook whose name only the debug file has is found by it, at the only function that
+        its code leads to."""
+        debug_file = beamflame.folder(self.addCleanup) / "x.debug"
+        names = {start: name for start, name in self.names.items() if name[0] != "~"}
+        make_debug_file(self.release, names, debug_file)
+        with nodes.Node(self.release, "hooked") as node:
+            found, unexported = hook_list(node.pid, debug_file=debug_file)
+            start = bias(node.pid)
+        starts = {name: address for address, name in names.items()}
+        self.assertNotIn("refused", [way for way, _ in found.values()])
+        by_name = {name: address for name, (way, address) in found.items() if way == "debug"}
+        self.assertIn("garbage_collect", by_name)
+        self.assertEqual(set(by_name), {name for name, (way, _) in found.items()
+                                        if way != "symbol" and name in starts})
+        for name, address in by_name.items():
+            with self.subTest(name):
+                self.assertEqual(address - start, starts[name])
+                self.assertEqual(unexported[name], [address])
+
     def test_doctor_does_not_ask_for_debug_symbols(self):
         with nodes.Node(self.release, "identity") as node:
             done = beamflame.run("doctor", "-p", node.pid)
@@ -164,11 +193,10 @@ class DebugFile(unittest.TestCase):
                         compared += 1
                 self.assertGreater(compared, 20)
 
-    def test_hooks_are_those_of_the_debug_file_and_do_not_depend_on_it(self):
-        """A probe's place comes from the VM's own file. It is the function with that name, and the
-        debug file moves none."""
+    def test_hooks_are_found_by_the_debug_file_and_do_not_depend_on_it(self):
+        """The place of a probe is the function with that name, with the debug file or without it."""
         hooks = {run: {name: int(address, 16) - self.start for name, address in re.findall(
-            r"hooks: (\w+) at 0x([0-9a-f]+): (?:by|no) symbol", said)}
+            r"hooks: (\w+) at 0x([0-9a-f]+): (?:by symbol|by the debug file|no symbol)", said)}
             for run, (_, said) in self.runs.items()}
         self.assertGreater(len(hooks["none"]), 10)
         self.assertIn("garbage_collect", hooks["none"])
@@ -177,6 +205,9 @@ class DebugFile(unittest.TestCase):
                                  for symbol in self.names[address]})
         self.assertEqual(hooks["file"], hooks["none"])
         self.assertEqual(hooks["directory"], hooks["none"])
+        for run, is_there in ("none", False), ("file", True), ("directory", True):
+            self.assertEqual(bool(re.search(r"garbage_collect at \w+: by the debug file\n",
+                                            self.runs[run][1])), is_there, run)
 
 
 if __name__ == "__main__":

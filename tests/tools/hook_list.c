@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * hook_list PID [WHAT...]: print the hooks of a VM (hooks/hooks.h), one a line:
+ * hook_list [--symbols PLACE] PID [WHAT...]: print the hooks of a VM (hooks/hooks.h), one a line:
  *
  *     name way address      address in the target, hexadecimal
  *     name refused reason
  *
  * WHAT is bif:MODULE:FUNCTION/ARITY, nif:MODULE:FUNCTION/ARITY or a symbol; without WHAT, all hooks
  * are printed. WHAT "counters" prints what the VM has counted, as "name count amount". After each
- * hook that is found by symbol comes a line "name unexported address", with the addresses that are
- * found without that symbol: the end-to-end tests compare them.
+ * hook that is found by symbol, its own or that of a debug file in PLACE, comes a line "name
+ * unexported address", with the addresses that are found without that symbol: the end-to-end tests
+ * compare them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <string.h>
 
 #include "hooks/hook_internal.h"
+#include "native/debug_file.h"
 
 static void print(const char *name, int result, const struct hook_point *point,
                   const struct error *error)
@@ -45,7 +47,7 @@ static void list_all(struct hooks *hooks)
         int result = hooks_find(hooks, (enum hook)hook, &point, &error);
 
         print(hook_function((enum hook)hook), result, &point, &error);
-        if (result == 0 && point.way == HOOK_BY_SYMBOL)
+        if (result == 0 && (point.way == HOOK_BY_SYMBOL || point.way == HOOK_BY_DEBUG_FILE))
             print_unexported(hooks, (enum hook)hook);
     }
 }
@@ -95,8 +97,16 @@ int main(int argc, char **argv)
     struct hooks *hooks = NULL;
     struct error error;
 
+    if (argc > 2 && !strcmp(argv[1], "--symbols")) {
+        if (debug_file_add_place(argv[2], &error)) {
+            fprintf(stderr, "hook_list: %s\n", error.text);
+            return 1;
+        }
+        argc -= 2;
+        argv += 2;
+    }
     if (argc < 2) {
-        fprintf(stderr, "usage: hook_list PID [WHAT...]\n");
+        fprintf(stderr, "usage: hook_list [--symbols PLACE] PID [WHAT...]\n");
         return 2;
     }
     if ((vm = vm_open(atoi(argv[1]), 0, &error)) && (code = code_new(vm, &error)) &&
