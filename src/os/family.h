@@ -13,6 +13,6 @@
  * waited for. False if the kernel does not list children (CONFIG_PROC_CHILDREN). */
 bool family_cpu_time(pid_t pid, uint64_t *ns);
 
-/* Get their memory in RAM (bytes). Each has its part of what several share (PSS). The time that this
- * takes grows with the memory. False as above. */
+/* Get their memory in RAM (bytes). Each has its part of what several share (PSS). The time that
+ * this takes grows with the memory. False as above. */
 bool family_memory(pid_t pid, uint64_t *bytes);

@@ -56,5 +56,9 @@ class Accuracy:
         self.check(measure)
 
 
-class AccuracyMusl(Accuracy, unittest.TestCase):
+class AccuracyMusl27(Accuracy, unittest.TestCase):
     release = "27-musl"
+
+
+class AccuracyMusl29(Accuracy, unittest.TestCase):
+    release = "29-musl"

@@ -154,8 +154,12 @@ class EventsUsdt(Events, unittest.TestCase):
         self.assertTrue(graph.read_text(), "hits are counted without --weight")
 
 
-class EventsMusl(Events, unittest.TestCase):
+class EventsMusl27(Events, unittest.TestCase):
     release = "27-musl"
+
+
+class EventsMusl29(Events, unittest.TestCase):
+    release = "29-musl"
 
 
 class BadOptions(unittest.TestCase):

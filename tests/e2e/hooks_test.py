@@ -12,10 +12,12 @@ from uprobe_counters import UprobeCounters
 
 NEEDS = "own nodes"
 HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
-# What the compiler made part of its callers, as the symbols of the same build show.
+# What the compiler made part of its callers, as the symbols of the same build show; of 29-musl, those
+# of 27 with the same flags.
 NO_FUNCTION = {"27-usdt": ["select_enqueue_run_queue"],
                "27-usdt-dwarf": ["select_enqueue_run_queue"],
-               "27-musl": ["select_enqueue_run_queue", "scheduler_wait"]}
+               "27-musl": ["select_enqueue_run_queue", "scheduler_wait"],
+               "29-musl": ["select_enqueue_run_queue"]}
 # One scheduler, as the load wants it. Each scheduler has a counter for each function, and it takes
 # the kernel some 20 ms to remove one.
 FEW_THREADS = ("+S", "1:1", "+SDcpu", "1:1", "+SDio", "1")
@@ -104,6 +106,9 @@ class Hooks(unittest.TestCase):
 
     def test_hooks_of_otp_27_with_musl_match_its_events(self):
         self.check("27-musl")
+
+    def test_hooks_of_otp_29_with_musl_match_its_events(self):
+        self.check("29-musl")
 
     def check(self, release, *flags):
         with nodes.Node(release, "hooked", flags=(*FEW_THREADS, *flags)) as node:

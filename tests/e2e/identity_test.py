@@ -86,5 +86,9 @@ class IdentityDwarf(Identity, unittest.TestCase):
     release = "27-usdt-dwarf"
 
 
-class IdentityMusl(Identity, unittest.TestCase):
+class IdentityMusl27(Identity, unittest.TestCase):
     release = "27-musl"
+
+
+class IdentityMusl29(Identity, unittest.TestCase):
+    release = "29-musl"

@@ -83,8 +83,12 @@ class MemoryUsdt(Memory, unittest.TestCase):
     release = "27-usdt"
 
 
-class MemoryMusl(Memory, unittest.TestCase):
+class MemoryMusl27(Memory, unittest.TestCase):
     release = "27-musl"
+
+
+class MemoryMusl29(Memory, unittest.TestCase):
+    release = "29-musl"
 
 
 if __name__ == "__main__":

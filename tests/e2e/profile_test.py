@@ -177,9 +177,7 @@ class ProfileUsdt(Profile, unittest.TestCase):
     release = "27-usdt"
 
 
-class ProfileMusl(Profile, unittest.TestCase):
-    release = "27-musl"
-
+class ProfileMusl(Profile):
     def test_c_library_is_unwound_without_call_frame_information(self):
         """musl has no call-frame information, and memcpy() no size: nearly all native stacks are
         unwound to their end all the same, and memcpy() has a name and Erlang callers."""
@@ -188,6 +186,14 @@ class ProfileMusl(Profile, unittest.TestCase):
         self.assertGreater(sum(copies.values()), 10)
         called = beamflame.weight_where(copies, lambda s: any(f.startswith("request:") for f in s))
         self.assertGreater(called / sum(copies.values()), 0.9)
+
+
+class ProfileMusl27(ProfileMusl, unittest.TestCase):
+    release = "27-musl"
+
+
+class ProfileMusl29(ProfileMusl, unittest.TestCase):
+    release = "29-musl"
 
 
 class ProfileDwarf(Profile, unittest.TestCase):

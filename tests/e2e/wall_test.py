@@ -158,8 +158,12 @@ def worker_function(workers, stack):
     return next((w["function"] for w in workers if w["function"] in stack), None)
 
 
-class WallMusl(Wall, unittest.TestCase):
+class WallMusl27(Wall, unittest.TestCase):
     release = "27-musl"
+
+
+class WallMusl29(Wall, unittest.TestCase):
+    release = "29-musl"
 
 
 class Errors(beamflame.BadOptions, unittest.TestCase):
