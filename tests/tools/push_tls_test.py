@@ -5,8 +5,10 @@ import shutil
 import subprocess
 import unittest
 
-from push_case import (ENVIRONMENT, LABELS, SENDER, PushCase, Reply, make_ca, make_certificate,
-                       openssl)
+from push_case import (ENVIRONMENT, LABELS, ROOT, SENDER, PushCase, Reply, make_ca,
+                       make_certificate, openssl)
+
+PROXY = ROOT / "tests" / "tools" / "http2_proxy.mjs"
 
 
 class Tls(PushCase):
@@ -33,6 +35,36 @@ class Tls(PushCase):
             replies = self.send(protocol, stub.url, self.ca("ca.pem"), "times=2", count=2)
             self.assertEqual([reply.outcome for reply in replies], ["accepted"] * 2, replies)
             self.assertEqual(len({request["connection"] for request in stub.requests()}), 1)
+
+    def http2_proxy(self, stub):
+        """Start a proxy before the stub. Return its URL, and a function that ends it and returns the
+        lines that it has printed."""
+        if not shutil.which("node"):
+            self.skipTest("node is not installed")
+        proxy = subprocess.Popen(["node", PROXY, self.folder / "server.pem", self.folder / "server.key",
+                                  str(stub.port)], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(proxy.stdout.close)
+        self.addCleanup(proxy.wait)
+        self.addCleanup(proxy.kill)
+        port = int(proxy.stdout.readline())
+
+        def lines():
+            proxy.terminate()
+            return proxy.stdout.read().splitlines()
+
+        return f"https://127.0.0.1:{port}", lines
+
+    def test_http2_is_used_where_a_server_offers_it(self):
+        """All requests go by one connection. The stub behind the proxy gets them whole."""
+        for protocol in ("pyroscope", "parca", "otlp"):
+            with self.subTest(protocol):
+                stub = self.stub()
+                url, lines = self.http2_proxy(stub)
+                replies = self.send(protocol, url, self.ca("ca.pem"), "times=3", "user=agent",
+                                    f"password_file={self.secret('abc')}", count=3)
+                self.assertEqual([reply.outcome for reply in replies], ["accepted"] * 3, replies)
+                self.assertEqual(lines(), ["connection"] + ["request HTTP/2.0"] * 3)
+                self.assertEqual([request["status"] for request in stub.requests()], [200] * 3)
 
     def test_untrusted_certificate_gets_nothing_and_is_named(self):
         (self.folder / "empty.pem").write_text("")
