@@ -372,9 +372,9 @@ int end_call(struct bpf_perf_event_data *context)
 
 /* True if the arguments of the call match, or need not. Others are counted here. */
 static __always_inline bool is_selected(const struct wire_call_site *site, __u64 registers,
-                                        struct wire_call_counts *sums)
+                                        struct wire_call_counts *sums, struct wire_call_counts *all)
 {
-    enum match_result result = match_call(site->function, registers, site->arity);
+    enum match_result result = match_call(site->function, registers, site->arity, &all->search_ns);
 
     if (result == MATCH_UNKNOWN) {
         sums->unchecked++;
@@ -432,7 +432,7 @@ int count_call(struct bpf_perf_event_data *context)
         sums->strangers++;
         return 0;
     }
-    if (has_matches && !is_selected(site, place.arguments, sums)) {
+    if (has_matches && !is_selected(site, place.arguments, sums, all)) {
         if (process_hend)
             skip_call(site, place.process, place.slot, sums);
         return 0;

@@ -19,6 +19,9 @@ struct match_slots {
     __u64 bytes[WIRE_MATCH_BYTES / 8];
     __u64 nodes[TREE_ROOM + TREE_CHILDREN]; /* of a tree, whose contents were not looked at */
     __u64 node_count;
+    /* of this call */
+    __u64 visited; /* nodes of trees */
+    __u64 search_ns;
 };
 
 struct {
@@ -274,7 +277,7 @@ __noinline int match_node(__u32 function, __u32 number)
     return result == MATCH_YES ? match_key(function, number) : result;
 }
 
-/* Search a map that is a tree. */
+/* Search a map that is a tree. Interrupts are off: the limit is of all trees of a call. */
 __noinline int match_tree(__u32 function, __u32 number, __u64 map)
 {
     struct match_slots *slots = the_slots();
@@ -283,16 +286,28 @@ __noinline int match_tree(__u32 function, __u32 number, __u64 map)
         return MATCH_UNKNOWN;
     slots->nodes[0] = map;
     slots->node_count = 1;
-    for (__u32 i = 0; i < WIRE_MATCH_NODES; i++) {
+    for (__u32 i = 0; i < WIRE_MATCH_NODES && slots->visited < WIRE_MATCH_NODES; i++) {
         enum match_result result;
 
         if (!slots->node_count)
             return MATCH_NO;
+        slots->visited++;
         result = match_node(function, number);
         if (result != MATCH_NO)
             return result;
     }
     return slots->node_count ? MATCH_UNKNOWN : MATCH_NO;
+}
+
+/* The same, and count the time. */
+static __always_inline int match_tree_timed(struct match_slots *slots, __u32 function, __u32 number,
+                                            __u64 map)
+{
+    __u64 began = bpf_ktime_get_ns();
+    int result = match_tree(function, number, map);
+
+    slots->search_ns += bpf_ktime_get_ns() - began;
+    return result;
 }
 
 /* Take a step that finds a key of a map. */
@@ -317,7 +332,7 @@ __noinline int match_pair(__u32 function, __u32 number)
         return MATCH_NO;
     return type_of_map(header) == MAP_HEADER_TAG_FLATMAP_HEAD
                ? match_flat(function, number, map & ~7ULL)
-               : match_tree(function, number, map);
+               : match_tree_timed(slots, function, number, map);
 }
 
 /* ---- the call ---- */
@@ -339,17 +354,23 @@ __noinline int match_arguments(__u32 function)
     return result;
 }
 
-/* Match the arguments of a call. `registers` is the address of X0. */
-static __always_inline enum match_result match_call(__u32 function, __u64 registers, __u32 arity)
+/* Match the arguments of a call. `registers` is the address of X0. Add the time in which maps were
+ * searched to `*search_ns`: it can be many times that of all else. */
+static __always_inline enum match_result match_call(__u32 function, __u64 registers, __u32 arity,
+                                                    __u64 *search_ns)
 {
     const struct wire_match *match = bpf_map_lookup_elem(&matches, &function);
     struct match_slots *slots = the_slots();
+    enum match_result result;
 
     if (!match || !match->count)
         return MATCH_YES;
     if (!slots || fill_slots(slots, 0, registers, arity) != MATCH_YES)
         return MATCH_UNKNOWN;
-    return match_arguments(function);
+    slots->visited = slots->search_ns = 0;
+    result = match_arguments(function);
+    *search_ns += slots->search_ns;
+    return result;
 }
 
 #endif

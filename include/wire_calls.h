@@ -25,14 +25,14 @@ enum wire_calls_limits {
     WIRE_CALL_SITES = 16,        /* more than there can be breakpoints */
     WIRE_CALL_ENTRIES = 1 << 14, /* of each map with a key of its own for each caller or process */
     WIRE_CALL_MFA_WORDS = 3,
-    WIRE_CALL_WEIGHT = 1 << 10,     /* the weight of a call that stands for itself */
-    WIRE_CALL_TIMES = 1 << 15,      /* rows of times, of all callers */
-    WIRE_CALL_TIME_BITS = 6,        /* a time is known to 1 in 2^6 */
-    WIRE_CALL_PARTS = 5,            /* of a time (struct wire_call_split) */
-    WIRE_CALL_PART_TIMES = 1 << 16, /* rows of the times of parts, of all callers */
-    WIRE_CALL_SCHEDULERS = 4096,    /* of a VM: it has up to 3,072, of all types */
-    WIRE_SLOW_WORDS = 128,          /* of the stack of a slow call */
-    WIRE_SLOW_BYTES = 1 << 21,      /* of the ring buffer of slow calls */
+    WIRE_CALL_WEIGHT = 1 << 10, /* the weight of a call that stands for itself */
+    WIRE_CALL_TIMES = 1 << 15,  /* rows of times, of all callers */
+    WIRE_CALL_TIME_BITS = 6,    /* a time is known to 1 in 2^6 */
+    WIRE_CALL_PARTS = 5,        /* of a time (struct wire_call_split) */
+    WIRE_CALL_PART_TIMES = WIRE_CALL_PARTS * WIRE_CALL_TIMES, /* the same of their parts */
+    WIRE_CALL_SCHEDULERS = 4096, /* of a VM: it has up to 3,072, of all types */
+    WIRE_SLOW_WORDS = 128,       /* of the stack of a slow call */
+    WIRE_SLOW_BYTES = 1 << 21,   /* of the ring buffer of slow calls */
 };
 
 /* The entry of a function, found by its address. The VM has an Erlang function's name just before
@@ -60,8 +60,9 @@ struct wire_call_counts {
     __u64 unmatched_weight;
     __u64 unchecked; /* calls that may match, or not: neither */
     __u64 unchecked_weight;
-    __u64 unlisted; /* slow calls for which the ring buffer had no room */
-    __u64 unsplit;  /* calls that returned, and of whose time the parts are not known */
+    __u64 unlisted;  /* slow calls for which the ring buffer had no room */
+    __u64 unsplit;   /* calls that returned, and of whose time the parts are not known */
+    __u64 search_ns; /* of all functions: time in which large maps were searched */
 };
 
 /* The values of both maps. Where breakpoints are set in windows, a call stands for several. */

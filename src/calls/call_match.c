@@ -195,7 +195,11 @@ static int add_pair(struct match_maker *maker, uint32_t slot, const struct match
     if (add_part(maker, key, to))
         return -1;
     if (maker->match->count - first > WIRE_MATCH_KEY_STEPS)
-        return too_large(maker, "parts in the key of a map", WIRE_MATCH_KEY_STEPS);
+        return error_set(maker->error, ERROR_USAGE,
+                         "a key of a map in the pattern of %s:%s has more than %d parts: leave out "
+                         "this key",
+                         maker->pattern->name.module, maker->pattern->name.function,
+                         WIRE_MATCH_KEY_STEPS);
     step->to = (__u8)to;
     step->size = (__u8)(maker->match->count - first);
     return add_part(maker, &maker->pattern->parts[key->next], to + 1);
@@ -243,9 +247,8 @@ static uint32_t number_of(const struct call_functions *functions, const struct f
 
 int call_match_set(struct call_counter *counter, const struct call_functions *functions,
                    const struct argument_names *names, const struct match_pattern *const *patterns,
-                   size_t count, struct error *error)
+                   size_t count, bool has_pattern[WIRE_CALL_FUNCTIONS], struct error *error)
 {
-    bool is_set[WIRE_CALL_FUNCTIONS] = {false};
     struct wire_match match;
 
     for (size_t i = 0; i < count; i++) {
@@ -253,10 +256,10 @@ int call_match_set(struct call_counter *counter, const struct call_functions *fu
 
         if (number == functions->count)
             continue; /* call_functions_find() has found all names */
-        if (is_set[number])
+        if (has_pattern[number])
             return error_set(error, ERROR_USAGE, "'%s' has two patterns: give one for a function",
                              functions->of[number].symbol);
-        is_set[number] = true;
+        has_pattern[number] = true;
         if (call_match_make(patterns[i], names, &match, error) ||
             call_counter_match(counter, number, &match, error))
             return -1;

@@ -15,7 +15,8 @@ int call_match_make(const struct match_pattern *pattern, const struct argument_n
                     struct wire_match *match, struct error *error);
 
 /* Count only the calls of functions that match their pattern, if they have one. Each pattern is of
- * one of the functions. Fails as make() does, and if a function has two patterns. */
+ * one of the functions; these are marked in `has_pattern`, which is all false before. Fails as
+ * make() does, and if a function has two patterns. */
 int call_match_set(struct call_counter *counter, const struct call_functions *functions,
                    const struct argument_names *names, const struct match_pattern *const *patterns,
-                   size_t count, struct error *error);
+                   size_t count, bool has_pattern[WIRE_CALL_FUNCTIONS], struct error *error);

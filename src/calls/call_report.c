@@ -137,10 +137,10 @@ static void add_arguments(void *context, const struct wire_arguments_key *key,
 /* What calls that are not counted stand for, by their weight, compared to those that are counted.
  */
 static uint64_t scale(const struct call_function_report *function,
-                      const struct wire_call_counts *counts, uint64_t seen, double weight)
+                      const struct wire_call_counts *counts, double weight)
 {
     if (!counts->weight)
-        return seen;
+        return whole_part(weight / WIRE_CALL_WEIGHT + 0.5);
     return whole_part((double)function->calls * weight / (double)counts->weight + 0.5);
 }
 
@@ -149,14 +149,13 @@ static uint64_t scale(const struct call_function_report *function,
 static void set_uncounted(struct call_function_report *function, const struct call_sums *sums)
 {
     const struct wire_call_counts *counts = &sums->counts;
-    double each = counts->calls ? (double)counts->weight / (double)counts->calls : 0;
+    double each = counts->calls ? (double)counts->weight / (double)counts->calls : WIRE_CALL_WEIGHT;
 
     function->unmatched_seen = counts->unmatched;
-    function->unmatched =
-        scale(function, counts, counts->unmatched, (double)counts->unmatched_weight);
+    function->unmatched = scale(function, counts, (double)counts->unmatched_weight);
     function->unchecked_seen = counts->unchecked + sums->missed;
-    function->unchecked = scale(function, counts, function->unchecked_seen,
-                                (double)counts->unchecked_weight + (double)sums->missed * each);
+    function->unchecked =
+        scale(function, counts, (double)counts->unchecked_weight + (double)sums->missed * each);
 }
 
 /* The kernel counts hits without running the program where a program of the same kind is running:
@@ -245,7 +244,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
                                    .has_words = results->words,
                                    .has_split = results->splits,
                                    .has_arguments = results->arguments != NULL,
-                                   .has_matches = results->matches,
+                                   .has_matches = results->has_pattern != NULL,
                                    .piece_ends = call_rates_ends(results->rates),
                                    .piece_count = call_rates_count(results->rates),
                                    .count = results->functions->count};
@@ -258,7 +257,7 @@ void call_report_make(const struct call_results *results, struct call_report *re
 
         report->of[i].symbol = report->symbols[i] = results->functions->of[i].symbol;
         make_function(&report->of[i], &sums, call_windows_estimate(results->windows, i),
-                      results->matches);
+                      results->has_pattern && results->has_pattern[i]);
         report->of[i].over_time = call_rates_divide(results->rates, i, report->of[i].calls);
         set_span(&report->of[i], call_windows_span(results->windows, i),
                  report->piece_ends[report->piece_count - 1]);

@@ -76,7 +76,7 @@ struct call_results {
     bool splits;                            /* and times were split */
     struct slow_calls *slow;                /* NULL: none were listed */
     const struct call_arguments *arguments; /* NULL: they were not copied */
-    bool matches;                           /* functions have patterns */
+    const bool *has_pattern;                /* by function; NULL: none has one */
     const struct call_rates *rates;         /* that have ended */
 };
 

@@ -261,7 +261,7 @@ static int set_patterns(struct call_watch *watch, const struct call_watch_option
     if (pid_encoding_read(watch->vm, &encoding, error))
         return -1;
     return call_match_set(watch->counter, &watch->functions, &names, options->patterns,
-                          options->pattern_count, error);
+                          options->pattern_count, watch->has_pattern, error);
 }
 
 /* Try breakpoints. */

@@ -19,12 +19,13 @@ struct call_watch {
     struct call_counter *counter;
     struct call_windows *windows;
     struct call_rates *rates;
-    struct call_followed *followed;   /* NULL: times are not measured */
-    bool words, splits, matches;      /* words are measured, times split; functions have patterns */
-    bool by_caller;                   /* rows of processes are; processes get no names */
-    struct slow_calls *slow;          /* NULL: slow calls are not listed */
-    struct call_arguments *arguments; /* NULL: they are not copied */
-    uint32_t group_size;              /* functions at once */
+    struct call_followed *followed; /* NULL: times are not measured */
+    bool words, splits, matches;    /* words are measured, times split; functions have patterns */
+    bool has_pattern[WIRE_CALL_FUNCTIONS]; /* by function */
+    bool by_caller;                        /* rows of processes are; processes get no names */
+    struct slow_calls *slow;               /* NULL: slow calls are not listed */
+    struct call_arguments *arguments;      /* NULL: they are not copied */
+    uint32_t group_size;                   /* functions at once */
     /* The entries of each function in the code of now, the newest version first. */
     struct call_entry entries[WIRE_CALL_FUNCTIONS][CALL_VERSIONS];
     size_t entry_counts[WIRE_CALL_FUNCTIONS];

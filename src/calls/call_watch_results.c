@@ -6,7 +6,8 @@ void call_watch_report(const struct call_watch *watch, struct call_report *repor
     call_report_make(&(struct call_results){&watch->functions, watch->counter, watch->windows,
                                             watch->names, watch->followed, watch->words,
                                             watch->splits, watch->slow, watch->arguments,
-                                            watch->matches, watch->rates},
+                                            watch->matches ? watch->has_pattern : NULL,
+                                            watch->rates},
                      report);
 }
 

@@ -87,6 +87,7 @@ static uint16_t parse_integer(struct pattern_parser *parser, bool is_negative)
 {
     uint16_t id = pattern_parser_add(parser, MATCH_BIG);
     unsigned long base = TEN;
+    const char *from = parser->at;
     struct match_part *part;
     char *end;
 
@@ -102,7 +103,7 @@ static uint16_t parse_integer(struct pattern_parser *parser, bool is_negative)
     part->is_negative = is_negative;
     for (; digit_of(*parser->at) < base; parser->at++)
         if (!add_digit(part->words, &part->count, (unsigned int)base, digit_of(*parser->at)))
-            return pattern_parser_too_large(parser);
+            return pattern_parser_unmatched(parser, "an integer of more than 1,920 bits", from);
     if (part->count <= 1 && is_small(part->words[0], is_negative)) {
         part->kind = MATCH_SMALL;
         part->value = is_negative ? -(int64_t)part->words[0] : (int64_t)part->words[0];

@@ -87,6 +87,7 @@ static struct wire_call_counts counts_of(const struct call_counter *counter, uin
             sum.unchecked += values[i].unchecked;
             sum.unchecked_weight += values[i].unchecked_weight;
             sum.unsplit += values[i].unsplit;
+            sum.search_ns += values[i].search_ns;
         }
     }
     free(values);
@@ -126,13 +127,16 @@ uint64_t call_counter_split_hits(const struct call_counter *counter)
 
 double call_counter_cost_ns(const struct call_counter *counter)
 {
-    return (double)call_counter_hits(counter) * counter->hit_ns +
+    return (double)call_counter_hits(counter) * call_counter_hit_ns(counter) +
            (double)call_counter_split_hits(counter) * call_counter_split_ns(counter);
 }
 
 double call_counter_hit_ns(const struct call_counter *counter)
 {
-    return counter->hit_ns;
+    uint64_t hits = call_counter_hits(counter);
+    double search_ns = (double)counts_of(counter, WIRE_CALL_ALL).search_ns;
+
+    return counter->hit_ns + (hits ? search_ns / (double)hits : 0);
 }
 
 uint64_t call_counter_calls(const struct call_counter *counter, uint32_t function)

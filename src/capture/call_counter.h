@@ -38,7 +38,8 @@ struct call_counter *call_counter_new(struct vm *vm, const struct call_counter_o
                                       struct error *error);
 void call_counter_free(struct call_counter *counter);
 
-/* The cost of a hit on this machine: the CPU time of a call with a breakpoint on its entry, ns. */
+/* The mean cost of a hit, ns: the CPU time of a call with a breakpoint on its entry on this
+ * machine, and the time in which large maps were searched. */
 double call_counter_hit_ns(const struct call_counter *counter);
 
 /* What breakpoints add to the time of a call, ns; 0 if no times are measured. It is subtracted. */

@@ -134,6 +134,17 @@ static void put_parts(struct buffer *text, const struct call_split_sums *parts)
         put_part(text, parts->waiting, "waiting");
 }
 
+/* Append how long each part is by itself. */
+static void put_each_part(struct buffer *text, const struct call_split_sums *parts)
+{
+    buffer_format(text, "%s running",
+                  number_text_amount(whole_part(parts->running + 0.5), UNIT_NS).text);
+    put_part(text, parts->collecting, "collecting garbage");
+    put_part(text, parts->preempted, "without a CPU");
+    put_part(text, parts->runnable, "in run queues");
+    put_part(text, parts->waiting, "waiting");
+}
+
 /* Print how long the parts are at most, in shares of these calls. */
 static void print_split_shares(const struct table *table, const struct call_times *times)
 {
@@ -144,9 +155,9 @@ static void print_split_shares(const struct table *table, const struct call_time
 
         if (!call_times_split_share(times, i, &most))
             continue;
-        put_parts(&text, &most);
-        message_print("%*s    in %u %% of calls at most %.*s", indent_of(table), "",
-                      call_time_shares[i], (int)text.size, text.data);
+        put_each_part(&text, &most);
+        message_print("%*s    in %u %% of calls, each part by itself, at most %.*s",
+                      indent_of(table), "", call_time_shares[i], (int)text.size, text.data);
         buffer_free(&text);
     }
 }

@@ -94,15 +94,15 @@ static void warn_of_slow(const struct call_report *report, const struct call_fac
                         facts->followed_ns / 1e6);
 }
 
-static void warn_of_unchecked(const struct call_report *report)
+static void warn_of_unchecked(const struct call_report *report, const struct call_facts *facts)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct call_function_report *function = &report->of[i];
 
         if (function->unchecked)
-            message_warning("between %s and %s calls of %s match: it is not known of %s calls, "
+            message_warning("between %s%s and %s calls of %s match: it is not known of %s calls, "
                             "because a map was too large to search, or memory could not be read",
-                            number_text(function->calls).text,
+                            facts->is_scaled ? "about " : "", number_text(function->calls).text,
                             number_text(function->calls + function->unchecked).text,
                             function->symbol, number_text(function->unchecked).text);
     }
@@ -129,6 +129,6 @@ void calls_say(const struct call_report *report, const struct call_facts *facts,
     if (report->lists_slow)
         warn_of_slow(report, facts, slow_ns);
     say_cut(report);
-    warn_of_unchecked(report);
+    warn_of_unchecked(report, facts);
     say_cost(facts, budget);
 }

@@ -182,7 +182,7 @@ class Text(unittest.TestCase):
             process.send_signal(signal.SIGINT)
             out, said = process.communicate(timeout=60)
         lines = out.splitlines()
-        shares = [line for line in lines if " of calls at most " in line]
+        shares = [line for line in lines if " each part by itself, at most " in line]
         self.assertEqual([line.split(" of calls")[0].strip() for line in shares], ["in 50 %", "in 90 %"])
         lines = [line for line in lines if line not in shares]
         parts = [n for n, line in enumerate(lines) if " running" in line and " waiting" in line]

@@ -16,6 +16,14 @@ enum { BPF_MAP_TYPE_ARRAY, BPF_MAP_TYPE_HASH, BPF_MAP_TYPE_PERCPU_ARRAY };
 static void *bpf_map_lookup_elem(const void *map, const void *key);
 static long bpf_probe_read_user(void *to, __u32 size, const void *at);
 
+/* A clock that ticks when it is read. */
+static inline __u64 bpf_ktime_get_ns(void)
+{
+    static __u64 now;
+
+    return ++now;
+}
+
 static inline long bpf_map_update_elem(const void *map, const void *key, const void *value,
                                        unsigned long flags)
 {
@@ -30,6 +38,7 @@ static inline long bpf_map_update_elem(const void *map, const void *key, const v
 
 static struct fake_target *kernel_target;
 static struct wire_match kernel_pattern; /* of function 0 */
+static __u64 kernel_search_ns;           /* of all matches: a tick for each tree */
 
 static void *bpf_map_lookup_elem(const void *map, const void *key)
 {
@@ -58,5 +67,5 @@ static inline enum match_result kernel_match(struct fake_target *target, bool in
     kernel_target = target;
     fields.in_bits = in_bits;
     kernel_fields = &fields;
-    return match_call(0, arguments, arity);
+    return match_call(0, arguments, arity, &kernel_search_ns);
 }

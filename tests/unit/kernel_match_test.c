@@ -186,6 +186,27 @@ static void test_trees_that_are_too_large(void **state)
     EXPECT("{#{5000 := _}, 1}", FAKE_TUPLE(target, 2, map, fake_small(2)), MATCH_NO);
 }
 
+/* The limit is of all trees of a call, and the time of each search is counted. */
+static void test_several_trees(void **state)
+{
+    int64_t number = 0;
+    uint64_t tree[] = {put_tree(1, &number)}, small = put_node(HEAD, 256, tree, 1);
+    uint64_t children[3], three;
+    __u64 before;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        int64_t own = 0;
+
+        children[i] = put_tree(1, &own);
+    }
+    three = put_node(HEAD, 768, children, 3);
+    EXPECT("#{1000 := _}", three, MATCH_NO);
+    before = kernel_search_ns;
+    EXPECT("{#{0 := ok}, #{1000 := _}}", FAKE_TUPLE(target, 2, small, three), MATCH_UNKNOWN);
+    assert_int_equal(kernel_search_ns - before, 2);
+}
+
 /* A tree of nodes that lead to themselves has an end. */
 static void test_damaged_maps(void **state)
 {
@@ -221,10 +242,11 @@ static void test_long_binaries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floats),       cmocka_unit_test(test_large_integers),
-        cmocka_unit_test(test_pids),         cmocka_unit_test(test_maps),
-        cmocka_unit_test(test_trees),        cmocka_unit_test(test_trees_that_are_too_large),
-        cmocka_unit_test(test_damaged_maps), cmocka_unit_test(test_long_binaries),
+        cmocka_unit_test(test_floats),        cmocka_unit_test(test_large_integers),
+        cmocka_unit_test(test_pids),          cmocka_unit_test(test_maps),
+        cmocka_unit_test(test_trees),         cmocka_unit_test(test_trees_that_are_too_large),
+        cmocka_unit_test(test_several_trees), cmocka_unit_test(test_damaged_maps),
+        cmocka_unit_test(test_long_binaries),
     };
 
     return cmocka_run_group_tests(tests, start, stop);
