@@ -167,7 +167,7 @@ int hooks_symbol(struct hooks *hooks, const char *name, struct hook_point *point
     if (find_debug_symbol(hooks, name, point))
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "this VM exports no function %s, and nothing else leads to it", name);
+                     "this VM has no function %s that is found by its name, or has several", name);
 }
 
 /* ---- BIFs ---- */

@@ -107,15 +107,14 @@ static void walk_file(struct annotation_walk *walk, const struct buffer *text)
     yaml_parser_delete(&parser);
 }
 
-void container_annotations(const char *path,
-                           void (*found)(void *context, const char *key, const char *value),
+void container_annotations(int fd, void (*found)(void *context, const char *key, const char *value),
                            void *context)
 {
     struct annotation_walk walk = {.found = found, .context = context};
     struct buffer text = {0};
     struct error ignored; /* the file is another program's */
 
-    if (small_file_read(path, &text, &ignored))
+    if (small_file_take(fd, "config.json", &text, &ignored))
         return;
     walk_file(&walk, &text);
     drop(&walk.section);

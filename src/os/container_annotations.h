@@ -4,7 +4,6 @@
 #pragma once
 
 /* Call `found` with each annotation of the file, until the file ends or is damaged. A file that
- * can't be read has none. */
-void container_annotations(const char *path,
-                           void (*found)(void *context, const char *key, const char *value),
+ * can't be read has none. Closes the file. */
+void container_annotations(int fd, void (*found)(void *context, const char *key, const char *value),
                            void *context);

@@ -13,8 +13,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "os/container_annotations.h"
+#include "os/procfs.h"
 #include "util/alloc.h"
 
 /* The kubelet's links to the logs of containers, POD_NAMESPACE_CONTAINER-ID.log
@@ -25,11 +27,15 @@ static const char CONTAINER_LOGS[] = "/var/log/containers";
  * (pkg/kubelet/kuberuntime/helpers.go, BuildPodLogsDirectory(), Kubernetes v1.34.0). */
 static const char POD_LOGS[] = "/var/log/pods";
 
-/* Where the runtimes keep config.json of a container: containerd for a kubelet, CRI-O. */
+/* Where the runtimes keep config.json of a container: containerd for a kubelet, that of k3s and
+ * RKE2, CRI-O. */
 static const char *const BUNDLES[] = {
-    "%s/run/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json",
-    "%s/run/containers/storage/overlay-containers/%s/userdata/config.json",
+    "/run/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json",
+    "/run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/%s/config.json",
+    "/run/containers/storage/overlay-containers/%s/userdata/config.json",
 };
+
+enum { ID_DIGITS = 64 };
 
 void pod_free(struct pod *pod)
 {
@@ -67,9 +73,8 @@ static size_t uid_length(const char *text)
 /* A UID has 32 digits, with or without the four '-' (a pod of a file on the host has none). */
 static void find_uid(const char *cgroup, struct pod *pod)
 {
-    const char *at = strstr(cgroup, "/kubepods");
-
-    while (at && (at = strstr(at, "pod"))) {
+    /* In a cgroup namespace the folders above are not shown: /../../podUID/ID. */
+    for (const char *at = cgroup; (at = strstr(at, "pod"));) {
         size_t length = uid_length(at += strlen("pod"));
 
         if (length != 36 && length != 32)
@@ -88,13 +93,15 @@ static void find_uid(const char *cgroup, struct pod *pod)
 static void search_folder(const char *host, const char *path, struct pod *pod, const char *id,
                           bool (*take)(const char *name, const char *id, struct pod *pod))
 {
-    char *folder = xasprintf("%s%s", host, path);
-    DIR *directory = opendir(folder);
+    int fd = procfs_open_folder_in_root(host, path);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
     bool found = false;
 
-    free(folder);
-    if (!directory)
+    if (!directory) {
+        if (fd >= 0)
+            close(fd);
         return;
+    }
     for (struct dirent *entry; !found && (entry = readdir(directory));)
         found = entry->d_name[0] != '.' && take(entry->d_name, id, pod);
     closedir(directory);
@@ -155,7 +162,8 @@ static void take_annotation(void *context, const char *key, const char *value)
 
 void pod_learn(struct pod *pod, const char *host, const char *cgroup, const char *container)
 {
-    if (!*container)
+    /* Other containers are named by users, and names can lead to other files ("../"). */
+    if (strlen(container) != ID_DIGITS || strspn(container, "0123456789abcdef") != ID_DIGITS)
         return;
     find_uid(cgroup, pod);
     if (!has_names(pod))
@@ -163,9 +171,11 @@ void pod_learn(struct pod *pod, const char *host, const char *cgroup, const char
     if (!has_names(pod) && pod->uid)
         search_folder(host, POD_LOGS, pod, pod->uid, take_pod_log);
     for (size_t i = 0; i < sizeof(BUNDLES) / sizeof(*BUNDLES); i++) {
-        char *path = xasprintf(BUNDLES[i], host, container);
+        char *path = xasprintf(BUNDLES[i], container);
+        int fd = procfs_open_in_root(host, path);
 
-        container_annotations(path, take_annotation, pod);
+        if (fd >= 0)
+            container_annotations(fd, take_annotation, pod);
         free(path);
     }
 }

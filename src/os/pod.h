@@ -14,9 +14,9 @@ struct pod {
 /*
  * Learn of the pod of a container what is not known yet.
  *
- *   host       what stands before paths of the host: "", "/proc/1/root"
+ *   host       the root directory of the host: "/", "/proc/1/root"
  *   cgroup     the text of /proc/PID/cgroup
- *   container  the id of the container; "": none, and nothing is learned then
+ *   container  the id of the container, 64 hex digits; others are in no pod
  *
  * Sources are used in this order, the later ones for what is not known yet:
  *

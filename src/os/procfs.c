@@ -93,10 +93,11 @@ int procfs_reopen_regular(int path_fd)
     return fd;
 }
 
-int procfs_find_in_root(const char *root, const char *path)
+/* Open a path in the root directory `root` with these flags. -1 on failure. */
+static int open_in_root(const char *root, const char *path, int flags)
 {
     struct open_how how = {
-        .flags = O_PATH | O_CLOEXEC,
+        .flags = (__u64)(flags | O_CLOEXEC),
         .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
     };
     int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -106,7 +107,17 @@ int procfs_find_in_root(const char *root, const char *path)
         return -1;
     fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
     close(root_fd);
-    return procfs_keep_regular(fd);
+    return fd;
+}
+
+int procfs_find_in_root(const char *root, const char *path)
+{
+    return procfs_keep_regular(open_in_root(root, path, O_PATH));
+}
+
+int procfs_open_folder_in_root(const char *root, const char *path)
+{
+    return open_in_root(root, path, O_RDONLY | O_DIRECTORY);
 }
 
 int procfs_open_in_root(const char *root, const char *path)

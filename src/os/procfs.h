@@ -27,6 +27,9 @@ int procfs_find_in_root(const char *root, const char *path);
 /* The same; the file is open for reading. */
 int procfs_open_in_root(const char *root, const char *path);
 
+/* Open a folder in the same way, to list it. -1 if there is none. */
+int procfs_open_folder_in_root(const char *root, const char *path);
+
 /* Open the file of `fd`, which can have O_PATH, for reading. -1 with errno on failure. */
 int procfs_reopen(int fd);
 

@@ -33,8 +33,6 @@ static const char *variable(const char *environment, size_t size, const char *na
 
 /* ---- the list ---- */
 
-#define POD_PREFIX "k8s."
-
 /* Append an attribute whose value is known. */
 static void add_known(struct buffer *list, const char *key, const char *value)
 {
@@ -42,23 +40,42 @@ static void add_known(struct buffer *list, const char *key, const char *value)
         attribute_list_put(list, key, value);
 }
 
-static void add_pod(struct buffer *list, const struct pod *pod)
+/* An attribute of the pod. */
+struct pod_attribute {
+    const char *key, *value; /* NULL: the host does not know the value */
+};
+
+enum { POD_ATTRIBUTES = 4 };
+
+static void list_pod(const struct pod *pod, struct pod_attribute attributes[POD_ATTRIBUTES])
 {
-    add_known(list, POD_PREFIX "namespace.name", pod->name_space);
-    add_known(list, POD_PREFIX "pod.name", pod->name);
-    add_known(list, POD_PREFIX "pod.uid", pod->uid);
-    add_known(list, POD_PREFIX "container.name", pod->container);
+    const struct pod_attribute list[POD_ATTRIBUTES] = {{"k8s.namespace.name", pod->name_space},
+                                                       {"k8s.pod.name", pod->name},
+                                                       {"k8s.pod.uid", pod->uid},
+                                                       {"k8s.container.name", pod->container}};
+
+    memcpy(attributes, list, sizeof(list));
 }
 
-/* Copy the attributes of the environment, apart from the name of the service. If the kubelet's
- * names describe the pod, leave out attributes of the pod: the kubelet's are right. */
-static void add_given(struct buffer *list, const char *given, bool has_pod)
+/* True if the host knows the value of this attribute. */
+static bool is_known(const struct pod_attribute attributes[POD_ATTRIBUTES], const char *key)
+{
+    for (int i = 0; i < POD_ATTRIBUTES; i++)
+        if (!strcmp(attributes[i].key, key))
+            return attributes[i].value;
+    return false;
+}
+
+/* Copy the attributes of the environment, apart from the name of the service, and from those that
+ * the host knows: it is right. */
+static void add_given(struct buffer *list, const char *given,
+                      const struct pod_attribute attributes[POD_ATTRIBUTES])
 {
     struct buffer key = {0}, value = {0};
 
     while (attribute_list_next(&given, &key, &value))
         if (*key.data && *value.data && strcmp(key.data, SERVICE_NAME) != 0 &&
-            !(has_pod && !strncmp(key.data, POD_PREFIX, strlen(POD_PREFIX))))
+            !is_known(attributes, key.data))
             attribute_list_put(list, key.data, value.data);
     buffer_free(&key);
     buffer_free(&value);
@@ -98,13 +115,16 @@ char *service_attributes_from(const char *environment, size_t size, const struct
                               const char *service)
 {
     const char *given = variable(environment, size, "OTEL_RESOURCE_ATTRIBUTES");
+    struct pod_attribute of_pod[POD_ATTRIBUTES];
     struct buffer list = {0};
     char *own;
 
     if (!given)
         given = "";
-    add_given(&list, given, pod->name);
-    add_pod(&list, pod);
+    list_pod(pod, of_pod);
+    add_given(&list, given, of_pod);
+    for (int i = 0; i < POD_ATTRIBUTES; i++)
+        add_known(&list, of_pod[i].key, of_pod[i].value);
     own = service_name(environment, size, given, pod);
     add_known(&list, SERVICE_NAME, service && *service ? service : own);
     free(own);
@@ -127,7 +147,7 @@ static struct pod pod_of(const char *cgroup, const char *container)
 {
     struct pod pod = {0};
 
-    pod_learn(&pod, "", cgroup, container);
+    pod_learn(&pod, "/", cgroup, container);
     if (host_is_elsewhere())
         pod_learn(&pod, HOST, cgroup, container);
     return pod;

@@ -13,8 +13,8 @@
 /*
  * Return the known attributes as a list (util/attribute_list.h), to be freed; "" if there are none.
  * Names are from OpenTelemetry's semantic conventions 1.44. Attributes of OTEL_RESOURCE_ATTRIBUTES
- * come first; its attributes of the pod are left out if the host knows the pod's name. service.name
- * is the first of these that exists:
+ * come first, without those of the pod that the host knows. service.name is the first of these that
+ * exists:
  *
  *   `service`                   what the user calls it; NULL or "": nothing
  *   OTEL_SERVICE_NAME           of the environment

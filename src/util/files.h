@@ -38,6 +38,9 @@ void files_remove_unlocked(int directory, const char *name);
 /* Read a file into an empty buffer, with a NUL after its `size`. -1 with error. */
 int small_file_read(const char *path, struct buffer *content, struct error *error);
 
+/* The same for an open file, which is closed. `path`: for the message. */
+int small_file_take(int fd, const char *path, struct buffer *content, struct error *error);
+
 /* The same for a secret, without line breaks at its end. A file without one, or with control
  * characters, is refused: a header of HTTP can't have them. */
 int small_file_secret(const char *path, struct buffer *content, struct error *error);

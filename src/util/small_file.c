@@ -24,18 +24,23 @@ static int read_all(int fd, const char *path, struct buffer *content, struct err
     return 0;
 }
 
-int small_file_read(const char *path, struct buffer *content, struct error *error)
+int small_file_take(int fd, const char *path, struct buffer *content, struct error *error)
 {
-    int fd = files_open_regular(path, error), result;
+    int result;
 
-    if (fd < 0)
-        return -1;
     buffer_reserve(content, MOST + 1);
     result = read_all(fd, path, content, error);
     close(fd);
     if (result)
         small_file_free(content);
     return result;
+}
+
+int small_file_read(const char *path, struct buffer *content, struct error *error)
+{
+    int fd = files_open_regular(path, error);
+
+    return fd < 0 ? -1 : small_file_take(fd, path, content, error);
 }
 
 static int check_secret(const char *path, const struct buffer *content, struct error *error)

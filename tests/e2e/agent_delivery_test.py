@@ -20,6 +20,7 @@ import nodes
 from agent_test import EVENTS, INTERVAL, Service, named
 
 NEEDS = "all nodes"
+UNIFIED = Path("/sys/fs/cgroup/cgroup.controllers").exists()  # cgroup v2: each container sees its own
 PARANOID = int(Path("/proc/sys/kernel/perf_event_paranoid").read_text(encoding="ascii")) > 2
 DEPLOY = nodes.ROOT / "deploy"
 VERSION = re.search(r"^VERSION := (\S+)", (nodes.ROOT / "Makefile").read_text(), re.M)[1]
@@ -161,7 +162,7 @@ class DaemonSet(Delivered):
         spec["root"]["readonly"] = context["readOnlyRootFilesystem"]
         # A pod with the host's network has the host's name too.
         own = {"pid": self.pod["hostPID"], "network": self.pod["hostNetwork"],
-               "uts": self.pod["hostNetwork"], "cgroup": True}
+               "uts": self.pod["hostNetwork"], "cgroup": not UNIFIED}
         spec["linux"]["namespaces"] = [space for space in spec["linux"]["namespaces"]
                                        if not own.get(space["type"])]
         spec["linux"].pop("seccomp", None)

@@ -210,6 +210,10 @@ class Numbers(Metered):
         self.assertTrue(opened.endswith("\n# EOF\n"))
         self.assertIn("# TYPE beamflame_samples counter\n", opened)
         self.assertIn("\nbeamflame_samples_total ", opened)
+        recorder, everything = (float(re.search(rf"^beamflame_{name}cpu_seconds_total (\S+)$", opened,
+                                                re.M)[1]) for name in ("recorder_", ""))
+        self.assertGreater(everything, 0)
+        self.assertGreater(everything, recorder - 0.1)  # counted in ticks of 10 ms
         families = re.findall(r"^# TYPE (\S+)", opened, re.M)
         self.assertEqual(len(families), len(set(families)))
         if not shutil.which("promtool"):

@@ -25,29 +25,36 @@ address = "{folder}/socket"
 
 
 class Containerd:
-    """containerd, until the end of the test."""
+    """containerd: that of the host, or one that runs until the end of the test."""
 
     def __init__(self, test):
         if not shutil.which("containerd") or not shutil.which("ctr"):
             raise unittest.SkipTest("containerd is not installed")
-        if STATE.exists():
-            raise unittest.SkipTest(f"{STATE} exists: this host runs containers")
+        self.address = STATE / "containerd.sock"
+        if not self.answers():
+            self.start(test)
+
+    def start(self, test):
         test.addCleanup(shutil.rmtree, STATE, ignore_errors=True)
-        self.folder = beamflame.folder(test.addCleanup)
-        config = self.folder / "config.toml"
-        config.write_text(CONFIGURATION.format(folder=self.folder, state=STATE))
-        with open(self.folder / "log", "wb") as log:
-            self.process = subprocess.Popen(["containerd", "--config", config], stdout=log, stderr=log)
-        test.addCleanup(self.process.wait)
-        test.addCleanup(self.process.terminate)
+        folder = beamflame.folder(test.addCleanup)
+        self.address = folder / "socket"
+        config = folder / "config.toml"
+        config.write_text(CONFIGURATION.format(folder=folder, state=STATE))
+        with open(folder / "log", "wb") as log:
+            process = subprocess.Popen(["containerd", "--config", config], stdout=log, stderr=log)
+        test.addCleanup(process.wait)
+        test.addCleanup(process.terminate)
         deadline = time.monotonic() + 60
-        while self.ctr("version").returncode:
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise AssertionError((self.folder / "log").read_text()[-2000:])
+        while not self.answers():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise AssertionError((folder / "log").read_text()[-2000:])
             time.sleep(0.1)
 
+    def answers(self):
+        return self.ctr("version").returncode == 0
+
     def command(self, *arguments):
-        return ["ctr", "--address", self.folder / "socket", "--namespace", "k8s.io", *arguments]
+        return ["ctr", "--address", self.address, "--namespace", "k8s.io", *arguments]
 
     def ctr(self, *arguments):
         return subprocess.run(self.command(*arguments), capture_output=True, text=True, check=False)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read bytes as any file of /proc, or as the os-release of a target's root (libFuzzer): each parser
- * of one gets the same text. A process chooses its name, its arguments, its cgroups, its mounts and
- * the paths of its mappings; a module of the kernel the names of its symbols.
+ * Read bytes as any file of /proc, as the os-release of a target's root, or as a container
+ * runtime's config.json (libFuzzer): each parser of one gets the same text. A process chooses its
+ * name, its arguments, its cgroups, its mounts and the paths of its mappings; a module of the
+ * kernel the names of its symbols.
  *
  * Files of a process are not opened: the linker puts the functions __wrap_NAME in the place of NAME
  * (FUZZ_WRAPPED in the Makefile).
@@ -10,12 +11,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "native/debug_file.h"
 #include "os/capabilities.h"
+#include "os/container_annotations.h"
 #include "os/local_disk.h"
 #include "os/patient_open.h"
+#include "os/pod.h"
 #include "os/process.h"
 #include "os/kernel_settings.h"
 #include "os/kernel_symbols.h"
@@ -152,6 +157,26 @@ static void read_mounts(void)
     local_disk_has_mount_of(0);
 }
 
+static void take_annotation(void *context, const char *key, const char *value)
+{
+    check(!context && key && value);
+}
+
+static void read_pod(const char *text)
+{
+    static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    int fd = memfd_create("config.json", MFD_CLOEXEC);
+    struct pod pod = {0};
+
+    check(fd >= 0 && write(fd, text, input.size) == (ssize_t)input.size &&
+          lseek(fd, 0, SEEK_SET) == 0);
+    container_annotations(fd, take_annotation, NULL);
+    pod_learn(&pod, "/nowhere", text, id);
+    check(!pod.uid || strlen(pod.uid) == 36 || strlen(pod.uid) == 32);
+    check(!pod.name && !pod.name_space && !pod.container && !pod.service);
+    pod_free(&pod);
+}
+
 static void read_socket(const char *text)
 {
     struct socket_line line;
@@ -201,6 +226,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_text(text);
     read_sockets(text);
     read_process();
+    read_pod(text);
     read_mounts();
     read_maps();
     read_kallsyms();

@@ -363,7 +363,7 @@ static void test_large_debug_file_is_not_read_whole(void **state)
 }
 
 /* No debug file is requested for the place of a probe. */
-static void test_address_requests_no_debug_file_and_a_name_does(void **state)
+static void test_only_a_name_notes_that_the_debug_file_is_missing(void **state)
 {
     char *path = xasprintf("%s/prog", folder);
     struct native_symbol symbol;
@@ -462,7 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_file_without_a_build_id_has_no_addresses, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_large_debug_file_is_not_read_whole, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_address_requests_no_debug_file_and_a_name_does, set_up,
+        cmocka_unit_test_setup_teardown(test_only_a_name_notes_that_the_debug_file_is_missing, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_compressed_symbols_in_the_file_are_read, set_up,
                                         tear_down),

@@ -90,7 +90,22 @@ static void test_cgroup_has_the_uid(void **state)
           "d41d8cd98f00b204e9800998ecf8427e ? ? ? ?");
     check("0::/kubepods/podinger/" ID "\n", ID, "? ? ? ? ?");
     check("0::/libpod-" ID ".scope\n", ID, "? ? ? ? ?");
+    check("0::/../../pod" UID "/" ID "\n", ID, UID " ? ? ? ?");
+    check("0::/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" UID_
+          ".slice/cri-containerd-" ID ".scope\n",
+          ID, UID " ? ? ? ?");
     check(CGROUP, "", "? ? ? ? ?");
+}
+
+/* A user can name a cgroup of their own as containers of systemd and LXC are named. */
+static void test_other_ids_are_in_no_pod(void **state)
+{
+    (void)state;
+    make_folder("run/containerd/io.containerd.runtime.v2.task/k8s.io");
+    make_folder("tmp/x");
+    make_file("tmp/x/config.json", "{\"annotations\": {\"io.kubernetes.pod.name\": \"shop-0\"}}");
+    check(CGROUP, "../../../../tmp/x", "? ? ? ? ?");
+    check(CGROUP, "shop", "? ? ? ? ?");
 }
 
 static void test_log_of_the_container_has_all_names(void **state)
@@ -183,6 +198,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_cgroup_has_the_uid),
+        TEST(test_other_ids_are_in_no_pod),
         TEST(test_log_of_the_container_has_all_names),
         TEST(test_logs_of_the_pod_have_its_names),
         TEST(test_runtimes_have_all),

@@ -79,6 +79,19 @@ static void test_user_names_the_service(void **state)
     free(unnamed);
 }
 
+static void test_each_attribute_is_the_hosts_if_it_knows_it(void **state)
+{
+    struct pod of_cgroup = {.uid = "u"}, of_logs = pod;
+
+    (void)state;
+    of_logs.container = NULL;
+    assert_attributes("OTEL_RESOURCE_ATTRIBUTES=k8s.pod.uid=other,k8s.pod.name=own\0", of_cgroup,
+                      "k8s.pod.name=own,k8s.pod.uid=u");
+    assert_attributes(
+        "OTEL_RESOURCE_ATTRIBUTES=k8s.container.name=app,k8s.pod.name=other\0", of_logs,
+        "k8s.container.name=app,k8s.namespace.name=prod,k8s.pod.name=shop-0,k8s.pod.uid=u");
+}
+
 /* The annotation counts before what is not made for services, and behind what is. */
 static void test_annotation_names_the_service(void **state)
 {
@@ -99,6 +112,7 @@ int main(void)
         cmocka_unit_test(test_version_is_that_of_the_release),
         cmocka_unit_test(test_empty_variables_name_nothing),
         cmocka_unit_test(test_environment_does_not_choose_the_pod),
+        cmocka_unit_test(test_each_attribute_is_the_hosts_if_it_knows_it),
         cmocka_unit_test(test_annotation_names_the_service),
         cmocka_unit_test(test_user_names_the_service),
     };

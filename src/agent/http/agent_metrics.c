@@ -46,11 +46,13 @@ static const struct agent_metric agent_metrics[] = {
      OF(resident),
      0},
     {{"beamflame_cpu_seconds_total", "counter",
-      "CPU time of all processes of the agent, without the time of probes."},
+      "CPU time of all processes of the agent, without the time of probes; 0: the kernel does not "
+      "list them."},
      OF(all_cpu_ns),
      1e-9},
     {{"beamflame_memory_bytes", "gauge",
-      "Memory of all processes of the agent, at most a minute ago; 0: not known."},
+      "Memory of all processes of the agent, as it was at most a minute ago; what several share "
+      "counts once (PSS). 0: the kernel does not list them."},
      OF(all_bytes),
      0},
     {{"beamflame_budget_ratio", "gauge",
