@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <stdnoreturn.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 #include "cli/terminal.h"
 #include "os/descriptors.h"
 #include "os/privileges.h"
+#include "os/user.h"
 #include "util/files.h"
 
 /* Exit codes of a shell that can't run its command; the child has the second one without a pager.
@@ -31,14 +31,6 @@ const struct command_option pager_option_list[] = {
 };
 
 /* ---- which pager ---- */
-
-/* True if the user may have fewer rights than this process. Then the pager may give the user no way
- * to use these rights. */
-static bool is_secured(void)
-{
-    return getauxval(AT_SECURE) || getenv("SUDO_UID") || getenv("PKEXEC_UID") ||
-           getenv("DOAS_USER");
-}
 
 /* Return the pager that the user chose, as a command of the shell; NULL: none. */
 static const char *chosen_pager(void)
@@ -70,16 +62,29 @@ static void set_environment(void)
 {
     setenv("LESS", "FRX", 0);
     setenv("LESSCHARSET", "utf-8", 0); /* what beamflame prints */
-    if (!is_secured())
-        return;
-    setenv("LESSSECURE", "1", 1);
-    unsetenv("LESSSECURE_ALLOW");
+}
+
+/* A pager starts programs and writes files as its user wants: it has the rights of who started
+ * beamflame, also through sudo, and no others. */
+static int become_caller(void)
+{
+    struct user user;
+
+    if (setresgid(getgid(), getgid(), getgid()) || setresuid(getuid(), getuid(), getuid()))
+        return -1;
+    if (!user_who_became_root(&user))
+        return 0;
+    if (user_become(&user))
+        return -1;
+    user_set_environment(&user);
+    user_free(&user);
+    return 0;
 }
 
 static noreturn void become_pager(const struct pager *pager, int start, pid_t parent)
 {
     int kept[] = {STDOUT_FILENO, STDERR_FILENO, pager->text, start};
-    const char *command = is_secured() ? NULL : chosen_pager();
+    const char *command = chosen_pager();
     char byte;
 
     descriptors_keep_only(kept, sizeof(kept) / sizeof(*kept));
@@ -90,6 +95,8 @@ static noreturn void become_pager(const struct pager *pager, int start, pid_t pa
     dup2(pager->text, STDIN_FILENO);
     lseek(STDIN_FILENO, 0, SEEK_SET);
     close(pager->text);
+    if (become_caller())
+        _exit(NOT_FOUND);
     privileges_give_up();
     set_environment();
     if (command)
@@ -136,20 +143,17 @@ void pager_begin(struct pager *pager, bool off)
         return;
     }
     fflush(stdout);
+    signal(SIGXFSZ, SIG_IGN); /* the limit is for files: a write that fails is reported */
     dup2(pager->text, STDOUT_FILENO);
 }
 
 /* ---- the text ---- */
 
-/* Start the pager. Return false if there is none. Keys that end or stop a program are for the pager
- * alone, which restores the terminal. */
-static bool show(const struct pager *pager)
+/* Let the child become the pager, and wait for its end. Return false if there is no pager. */
+static bool run_pager(const struct pager *pager)
 {
     int status;
 
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN); /* Ctrl-C can have ended the child already */
     if (write(pager->start, "", 1) != 1)
         return false;
     while (waitpid(pager->child, &status, 0) < 0)
@@ -157,6 +161,21 @@ static bool show(const struct pager *pager)
             return true;
     return !WIFEXITED(status) || WEXITSTATUS(status) < CANNOT_RUN ||
            WEXITSTATUS(status) > NOT_FOUND;
+}
+
+/* Show the text by the pager. Return false if there is none. Keys that end or stop a program are
+ * for the pager alone, which restores the terminal. */
+static bool show(const struct pager *pager)
+{
+    bool is_shown;
+
+    signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* Ctrl-C can have ended the child already */
+    is_shown = run_pager(pager);
+    signal(SIGINT, SIG_DFL); /* the text may have to be printed at once, which takes its time */
+    signal(SIGQUIT, SIG_DFL);
+    return is_shown;
 }
 
 /* Show the text. Return 0, or -1 with errno. */

@@ -130,6 +130,13 @@ int render_apart(const struct render_work *work, bool *ret_written, struct error
     return failed ? -1 : end.code;
 }
 
+/* An output on standard output is written at once: it can be larger than memory. The tables of
+ * `prof` are for people. */
+static bool is_streamed(const struct output_options *options)
+{
+    return !options->settings.prof && shared_options_use_standard_output(options);
+}
+
 int render_files(const struct report_options *options, int (*run)(void *context), void *context)
 {
     struct render_work work = {
@@ -146,7 +153,7 @@ int render_files(const struct report_options *options, int (*run)(void *context)
 
     if (render_check(&options->output, 1, true, &error))
         return message_error(&error);
-    pager_begin(&pager, options->output.no_pager);
+    pager_begin(&pager, options->output.no_pager || is_streamed(&options->output));
     work.fds = input_files_open(options->paths, options->path_count, temporary_directory(), &error);
     code = work.fds ? render_apart(&work, NULL, &error) : -1;
     free(work.fds);

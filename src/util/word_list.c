@@ -17,6 +17,7 @@ bool word_list_has(const char *list, const char *word)
 
     for (const char *at = list; *at; at += strcspn(at, ",")) {
         at += *at == ',';
+        at += *at == ' ';
         if (strcspn(at, ",") == size && !strncmp(at, word, size))
             return true;
     }

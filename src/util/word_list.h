@@ -8,5 +8,5 @@
  * `size` bytes is cut. */
 void word_list_add(char *list, size_t size, const char *word);
 
-/* True if the list "a,b,c" has the word. */
+/* True if the list "a, b" or "a,b" has the word. */
 bool word_list_has(const char *list, const char *word);

@@ -16,7 +16,7 @@ import nodes
 
 NEEDS = "own nodes"
 
-ROWS, COLUMNS = 24, 80
+ROWS, COLUMNS = 10, 80
 STACKS = 300
 BOLD = "\033[1m"
 CTRL_C = b"\x03"
@@ -28,7 +28,7 @@ class Terminal:
 
     def __init__(self, *arguments, shell=(), rows=ROWS, **environment):
         """`shell`: the command that runs this one."""
-        environment = {"TERM": "xterm", **environment}
+        environment = {"TERM": "xterm", "NO_COLOR": "1", **environment}
         kept = {name: text for name, text in os.environ.items()
                 if name not in ("BEAMFLAME_PAGER", "PAGER", "LESS", "NO_COLOR", "SUDO_UID", "COLUMNS")}
         self.pid, self.master = pty.fork()
@@ -72,9 +72,10 @@ class Pager(unittest.TestCase):
         self.folder = beamflame.folder(self.addCleanup)
         self.stacks = self.folder / "x.folded"
         self.stacks.write_text("".join(f"process;m:f{i}/1 {STACKS - i}\n" for i in range(STACKS)), "ascii")
-        self.long = "report", self.stacks, "--format", "folded", "-o", "-", "-q"
-        self.text = beamflame.run(*self.long).stdout
-        self.assertGreater(len(self.text.splitlines()), STACKS - 1)
+        self.folder.chmod(0o755)
+        self.long = "report", self.stacks, "--summary", "full"
+        self.text = self.show(*self.long, "--no-pager")
+        self.assertGreater(len(self.text.splitlines()), ROWS + 5)
 
     def pager(self, script, name="pager"):
         """Make a program."""
@@ -100,15 +101,16 @@ class Pager(unittest.TestCase):
         self.assertEqual(terminal.modes_at_end, terminal.modes)
 
     def test_text_that_fits_needs_no_pager(self):
-        """A line wider than the terminal takes two rows of it; styles take none."""
-        for lines, width, is_paged in ((ROWS - 2, 20, False), (ROWS + 1, 20, True),
-                                       (ROWS - 2, COLUMNS + 9, True)):
-            with self.subTest(lines=lines, width=width):
-                stacks = self.folder / "y.folded"
-                stacks.write_text("".join(f"{str(i).ljust(width, 'x')} 1\n" for i in range(lines)), "ascii")
-                printed = self.show("report", stacks, "--format", "folded", "-o", "-", "-q",
-                                    BEAMFLAME_PAGER="echo paged; cat")
+        lines = len(self.text.splitlines())
+        for rows, is_paged in (lines, True), (lines + 1, False):
+            with self.subTest(rows=rows):
+                printed = self.show(*self.long, rows=rows, BEAMFLAME_PAGER="echo paged; cat")
                 self.assertEqual(printed.startswith("paged\n"), is_paged, printed)
+
+    def test_output_is_printed_at_once(self):
+        """It can be larger than memory."""
+        arguments = "report", self.stacks, "--format", "folded", "-o", "-", "-q"
+        self.assertEqual(self.show(*arguments, PAGER="echo paged; cat"), beamflame.run(*arguments).stdout)
 
     def test_chosen_pager_gets_the_whole_text(self):
         """BEAMFLAME_PAGER counts before PAGER. The exit code of a pager means nothing."""
@@ -119,7 +121,7 @@ class Pager(unittest.TestCase):
         self.assertTrue(self.show(*self.long, PAGER=gets, LESS="-S").startswith("LESS=-S\n"))
 
     def test_colour_is_kept(self):
-        printed = self.show("report", self.stacks, "--summary", "full", rows=10, PAGER="echo paged; cat")
+        printed = self.show("report", self.stacks, "--summary", "full", NO_COLOR="", PAGER="echo paged; cat")
         self.assertTrue(printed.startswith(f"paged\n{BOLD}"), printed)
 
     def test_no_pager(self):
@@ -136,11 +138,11 @@ class Pager(unittest.TestCase):
     def test_pager_that_quits_early_is_no_error(self):
         self.assertEqual(self.show(*self.long, PAGER="true"), "")
 
-    def test_exit_code_is_that_of_the_command(self):
-        printed = self.show(*self.long, "--format", "json", "-o", "/dev/full", PAGER="cat; true",
+    def test_command_that_fails_has_its_exit_code_and_no_pager(self):
+        printed = self.show(*self.long, "--format", "json", "-o", "/dev/full", PAGER="echo paged",
                             code=beamflame.FAILED)
         self.assertIn("/dev/full", printed)
-        self.assertIn(self.text, printed)
+        self.assertNotIn("paged", printed)
 
     def test_ctrl_c_leaves_the_pager_running(self):
         """less returns to its prompt, and leaves the terminal as it was."""
@@ -163,13 +165,13 @@ class Pager(unittest.TestCase):
         self.assertIn(f"code {128 + signal.SIGTERM}\n", terminal.end()[1])
         self.assertEqual(terminal.modes_at_end, terminal.modes)
 
-    def test_pager_under_sudo_gives_no_rights(self):
-        """Only less is used, in its secure mode, and it has no capability."""
-        self.pager('echo "secure=$LESSSECURE $LESSSECURE_ALLOW"; grep CapEff /proc/self/status', name="less")
-        environment = {"SUDO_UID": "1000", "PATH": f"{self.folder}:{os.environ['PATH']}"}
-        printed = self.show(*self.long, PAGER="echo chosen", LESSSECURE_ALLOW="shell", **environment)
-        self.assertEqual(printed, f"secure=1 \nCapEff:\t{0:016x}\n")
-        self.assertEqual(self.show(*self.long, PAGER="cat", **environment), self.text)
+    def test_pager_under_sudo_has_the_rights_of_the_user(self):
+        """Its program too is the one that the user finds."""
+        self.pager("id -u; id -g; grep CapEff /proc/self/status; echo $SUDO_UID", name="less")
+        environment = {"SUDO_UID": "1234", "SUDO_GID": "1235", "PATH": f"{self.folder}:{os.environ['PATH']}"}
+        shown = f"1234\n1235\nCapEff:\t{0:016x}\n\n"
+        self.assertEqual(self.show(*self.long, **environment), shown)
+        self.assertEqual(self.show(*self.long, PAGER="less x", **environment), shown)
 
     def test_each_command_that_prints_a_long_text_has_it(self):
         beamflame.require()
@@ -184,6 +186,11 @@ class Pager(unittest.TestCase):
                     printed = self.show(*command, rows=5, PAGER="echo paged; cat")
                     self.assertTrue(printed.startswith("paged\n"), printed[:1000])
                     self.assertGreater(len(printed.splitlines()), 5)
+            with self.subTest("without a pager, Ctrl-C ends the text"):
+                terminal = Terminal("dump", "-p", node.pid, "--json", PAGER="exit 127")
+                terminal.read(b"processes")  # and no more: a terminal takes some kilobytes at a time
+                terminal.type(CTRL_C)
+                self.assertEqual(terminal.end()[0], -signal.SIGINT)
 
 
 if __name__ == "__main__":

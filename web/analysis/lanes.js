@@ -146,7 +146,7 @@ function queueLane(recording) {
 /** The longest garbage collections. @param {Recording} recording */
 function pauseLane(recording) {
     const bins = binsOf(recording, 0), values = new Float64Array(bins.count);
-    const marks = longestPauses(recording, bins);
+    const marks = longestPauses(recording, eventNamed(recording, "gc"), bins);
 
     for (const { time, value } of marks)
         values[Math.floor((time - bins.start) / bins.binMs)] = value;

@@ -12,11 +12,12 @@ const CELL_MS = 20; /* the finest cell of a heatmap */
  * The longest collection that ended in each bin, in order of time.
  *
  * @param {Recording} recording
+ * @param {number} gc the event; below 0: there is none
  * @param {{ binMs: number, start: number, count: number }} bins
  * @returns {LaneMark[]}
  */
-export function longestPauses(recording, { binMs, start, count }) {
-    const { events, samples } = recording, gc = events.findIndex(({ name }, id) => id && name === "gc");
+export function longestPauses(recording, gc, { binMs, start, count }) {
+    const { events, samples } = recording;
     const counted = gc < 0 ? -1 : events[gc].values.findIndex(({ name }) => name === "count");
     const longest = new Float64Array(count), sampleOf = new Int32Array(count).fill(-1);
 

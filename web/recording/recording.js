@@ -281,13 +281,21 @@ function kept(make) {
 }
 
 /**
+ * The processes of samples, and the order of their columns.
+ * @param {Columns} columns @param {PageHeader["counts"]} counts
+ */
+function readOrder(columns, { samples, processes }) {
+    const process = columns.chained("process", new Uint32Array(samples), 0);
+    return { process, order: orderByProcess(process, processes) };
+}
+
+/**
  * @param {Columns} columns @param {PageHeader} header @param {RecordedEvent[]} events
+ * @param {ReturnType<typeof readOrder>} by
  * @returns {Samples}
  */
-function readSamples(columns, header, events) {
-    const { samples: count, processes, stacks } = header.counts;
-    const process = columns.chained("process", new Uint32Array(count), 0);
-    const order = orderByProcess(process, processes);
+function readSamples(columns, header, events, { process, order }) {
+    const { samples: count, stacks } = header.counts;
     const stack = readSampleStacks(columns, order);
     const metrics = new Metrics(columns, header.metrics, { process, stack }, order, stacks);
     /** @param {string} name */
@@ -307,13 +315,13 @@ function readSamples(columns, header, events) {
 }
 
 /**
- * @param {Columns} columns @param {PageHeader["counts"]} counts @param {Uint32Array} process by sample
+ * @param {Columns} columns @param {PageHeader["counts"]} counts
+ * @param {ReturnType<typeof readOrder>} by
  * @returns {Recording["traces"]}
  */
-function readTraces(columns, counts, process) {
+function readTraces(columns, counts, { order }) {
     if (!columns.has("traces"))
         return { ids: [""], of: new Uint32Array(0), notListed: 0 };
-    const order = orderByProcess(process, counts.processes);
     return { ids: readTexts(columns, "traces", counts.traces), notListed: counts.tracesNotListed,
         of: columns.ordered("trace", new Uint32Array(counts.samples), order) };
 }
@@ -380,7 +388,7 @@ export async function readRecording(page) {
     const { counts } = header, events = [NO_EVENT, ...header.events];
     const columns = await Columns.unpack(header.columns, bytesOf(scriptText(page, "recording")));
     const strings = readTexts(columns, "strings", counts.strings);
-    const samples = readSamples(columns, header, events);
+    const by = readOrder(columns, counts), samples = readSamples(columns, header, events, by);
     return {
         header, strings, events, samples,
         frames: readFrames(columns, counts.frames, strings),
@@ -391,7 +399,7 @@ export async function readRecording(page) {
         targets: [NO_TARGET, ...header.targets],
         spans: readSpans(columns, "spans", events.length),
         recorded: readSpans(columns, "recorded", events.length),
-        traces: readTraces(columns, counts, samples.process),
+        traces: readTraces(columns, counts, by),
         nodeMetrics: readNodeMetrics(columns, header.nodeMetrics),
     };
 }

@@ -10,7 +10,7 @@ import { eventOf, isTimed, nameOfEvent, weightsOf } from "#analysis/weights";
 export const DEFAULTS = /** @type {View} */ (Object.freeze({
     event: "", weight: "", change: false, groupBy: ["name"], range: null, against: null,
     per: "time", include: "", exclude: "", processes: [], traces: [], statuses: [], schedulers: [],
-    idle: false,    foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
+    idle: false, foldWaiting: false, form: "stacks", focus: "", icicle: false, foldRecursion: false,
     erlangOnly: false, hidden: [], search: "", zoom: null, panel: "auto",
     lanes: "auto", scale: "auto", at: 0,
 }));

@@ -273,14 +273,14 @@ export class FlameGraph {
      * @param {number} row
      */
     scrollTo(index, row) {
-        const { scroller, pinned } = this, y = this.top(index, row), edge = (pinned.length + 1) * ROW;
+        const { scroller, pinned } = this, y = this.top(index, row), covered = pinned.length * ROW;
 
         if (pinned.includes(index) && row === this.parts[index].base)
             return;
-        if (y < scroller.scrollTop)
-            scroller.scrollTop = y - edge + ROW;
-        else if (y + ROW > scroller.scrollTop + scroller.clientHeight)
-            scroller.scrollTop = y + edge - scroller.clientHeight;
+        if (y - covered < scroller.scrollTop)
+            scroller.scrollTop = y - covered;
+        else if (y + ROW + covered > scroller.scrollTop + scroller.clientHeight)
+            scroller.scrollTop = y + ROW + covered - scroller.clientHeight;
     }
 
     /** How many rows are of both parts: in a sandwich, the function. */

@@ -151,7 +151,7 @@ export function showWarnings(place, { header, events }) {
 export function showNotice(place, problems, onclose) {
     place.hidden = !problems.length;
     fill(place,
-        `The link has what this recording does not: ${problems.join(", ")}. It is left out.`,
+        `The link has what this page does not: ${problems.join(", ")}. It is left out.`,
         button("\u00d7", onclose, { className: "plain", title: "close",
             "aria-label": "close" }));
 }

@@ -88,6 +88,10 @@ static int check_events(const struct agent_config *config, size_t index, struct 
     const char *at = config->services[index].events;
     int result = 0;
 
+    if (at && !*at) {
+        error_set(error, ERROR_USAGE, "push.events has no event: leave it out to send all");
+        return at_key(config, CONFIG_PUSH, "events", index, error);
+    }
     while (at && *at && !result) {
         size_t size = strcspn(at, ",");
         char *event = xstrndup(at, size);

@@ -101,9 +101,10 @@ static const struct config_key keys[] = {
     {CONFIG_PUSH, "ca_file", &config_path, OF_SERVICE(ca_file), NULL, false, 0, 4000,
      "certificates to trust instead of the system's"},
     {CONFIG_PUSH, "events", &config_events, OF_SERVICE(events), NULL, false, 0, 1024,
-     "events to send, cpu and wall among them; all that are recorded if it is left out"},
+     "events to send, such as cpu,gc; without it all that are recorded"},
     {CONFIG_PUSH, "traces", &config_flag, OF_SERVICE(traces), "false", false, 0, 0,
-     "true: send the trace and span of samples; profiles get larger"},
+     "true: send the trace and span of samples; profiles get larger. Pyroscope must be 2.1.0 or "
+     "later"},
     {CONFIG_PUSH, "timestamps", &config_flag, OF_SERVICE(timestamps), "false", false, 0, 0,
      "true: send each sample with its time, by protocol otlp; Elastic needs it"},
 };
