@@ -165,6 +165,21 @@ static void test_large_profiles_are_divided_and_nothing_is_lost(void **state)
     close(fd);
 }
 
+/* Each piece has the times and the spans of its samples. */
+static void test_large_profiles_with_times_are_divided(void **state)
+{
+    int fd = large_recording(small_header.start_realtime);
+    struct sums *sums =
+        make(fd, &(struct push_service){.protocol = PUSH_OTLP, .timestamps = true, .traces = true});
+
+    (void)state;
+    assert_true(sums->profiles > SMALL_SAMPLES);
+    assert_int_equal(sums->samples, LARGE_VMS * LARGE_STACKS);
+    assert_int_equal(sums->timed, LARGE_VMS * LARGE_STACKS);
+    free(sums);
+    close(fd);
+}
+
 #ifndef __SANITIZE_ADDRESS__
 /* Pieces are made few at a time: each has all rows of its profile in memory. All at once took 175
  * MB. */
@@ -295,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_large_profiles_are_divided_and_nothing_is_lost),
+        cmocka_unit_test(test_large_profiles_with_times_are_divided),
 #ifndef __SANITIZE_ADDRESS__
         cmocka_unit_test(test_pieces_take_little_memory),
 #endif
