@@ -262,14 +262,25 @@ static void note_session(struct agent *agent, const struct session *session, boo
 
 /* ---- another configuration ---- */
 
-static bool records_alike(const struct agent_config *one, const struct agent_config *other)
+/* True if the session of one configuration can go on with the other one, maybe by other rules. */
+static bool sessions_alike(const struct agent_config *one, const struct agent_config *other)
 {
-    return one->record.cpu == other->record.cpu && one->record.wall == other->record.wall &&
-           !strcmp(one->record.events, other->record.events) &&
-           one->record.budget == other->record.budget &&
-           one->record.host_budget == other->record.host_budget && agent_rules_alike(one, other) &&
+    return agent_rules_need_alike(one, other) && one->record.budget == other->record.budget &&
+           one->record.host_budget == other->record.host_budget &&
            agent_triggers_alike(one, other) && one->record.max_memory == other->record.max_memory &&
            !one->http.listen == !other->http.listen; /* node_numbers */
+}
+
+/* Let the session follow the rules of the configuration. */
+static int follow_rules(struct agent *agent, struct session *session, struct error *error)
+{
+    struct agent_rules before = agent->rules;
+    int result;
+
+    agent->rules = agent_rules_of(agent->options->config, &agent->session);
+    result = session_set_rules(session, agent->rules.of, agent->rules.count, error);
+    agent_rules_free(&before);
+    return result;
 }
 
 /* The lock and the senders are bound to the directory. */
@@ -286,11 +297,13 @@ static void keep_directory(const struct agent *agent, struct agent_config *confi
     now->spool.directory = directory;
 }
 
-/* Read the configuration again. Processes whose configuration is unchanged continue. */
-static void reload(struct agent *agent)
+/* Read the configuration again. Processes whose configuration is unchanged continue. `records`:
+ * there is a segment. */
+static void reload(struct agent *agent, struct session *session, bool records)
 {
     struct agent_config *now = agent->options->config, config;
     struct error error;
+    bool rules_alike;
 
     if (agent_config_load(agent->options->config_path, &config, &error)) {
         agent->reports.warn("the configuration stays as it was: %s", error.text);
@@ -302,9 +315,12 @@ static void reload(struct agent *agent)
         return;
     }
     keep_directory(agent, &config);
-    agent->records_anew = !records_alike(now, &config);
+    rules_alike = agent_rules_alike(now, &config);
+    agent->records_anew = !sessions_alike(now, &config) || (!rules_alike && !records);
     agent_config_free(now);
     *now = config;
+    if (!agent->records_anew && !rules_alike)
+        agent->records_anew = follow_rules(agent, session, &error) != 0;
     agent->recorder.loop = now->record.interval;
     services_apply(&agent->services, now);
     agent->options->say("the configuration was read again");
@@ -320,7 +336,7 @@ static void step(void *context, struct session *session, enum recorder_state sta
         return;
     if (*agent->options->reload) {
         *agent->options->reload = 0;
-        reload(agent);
+        reload(agent, session, state == RECORDER_RECORDS);
     }
     agent->ends_session = *agent->options->stop || agent->records_anew;
     if (now - agent->looked < SECOND)

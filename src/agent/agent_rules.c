@@ -91,9 +91,23 @@ void agent_rules_free(struct agent_rules *rules)
     *rules = (struct agent_rules){NULL, 0};
 }
 
+bool agent_rules_need_alike(const struct agent_config *one, const struct agent_config *other)
+{
+    struct target_plan most = agent_rules_most(one), others = agent_rules_most(other);
+    char *events = agent_rules_events(one), *others_events = agent_rules_events(other);
+    bool are_alike = most.cpu == others.cpu && most.frequency == others.frequency &&
+                     most.wall_frequency == others.wall_frequency && !strcmp(events, others_events);
+
+    free(events);
+    free(others_events);
+    return are_alike;
+}
+
 bool agent_rules_alike(const struct agent_config *one, const struct agent_config *other)
 {
-    if (one->rule_count != other->rule_count)
+    if (one->rule_count != other->rule_count || one->record.cpu != other->record.cpu ||
+        one->record.wall != other->record.wall ||
+        strcmp(one->record.events, other->record.events) != 0)
         return false;
     for (size_t i = 0; i < one->rule_count; i++) {
         const struct agent_rule *a = &one->rules[i], *b = &other->rules[i];

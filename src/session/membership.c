@@ -220,6 +220,44 @@ static int leave(struct session *session, struct target *target, struct error *e
     return detach(session, target, error);
 }
 
+/* Find the rule of a target. If that records it otherwise, it leaves, and is judged anew. */
+static int follow_rule(struct session *session, struct target *target, struct error *error)
+{
+    const struct targets *targets = session->targets;
+    const struct target_rule *before = target->rule;
+    char node[600];
+    size_t rule;
+
+    node_name_now(target->vm, node, sizeof(node));
+    rule = targets_find_rule(targets->rules, targets->rule_count, target->vm, node);
+    target->rule = rule < targets->rule_count ? &targets->rules[rule] : NULL;
+    if (before && target->rule && target_rules_record_alike(before, target->rule))
+        return 0;
+    target->rule = NULL;
+    symbolizer_look_at_threads(target->symbolizer, false);
+    arrivals_again(session->arrivals, target->vm->pid);
+    return detach(session, target, error);
+}
+
+int membership_follow_rules(struct session *session, const struct target_rule *rules, size_t count,
+                            struct error *error)
+{
+    struct targets *targets = session->targets;
+
+    targets->rules = rules;
+    targets->rule_count = count;
+    for (size_t i = 0; i < targets->refused.count; i++)
+        if (targets->refused.of[i].kind == REFUSED_BY_RULE)
+            arrivals_again(session->arrivals, targets->refused.of[i].pid);
+    for (size_t i = 0; i < targets->count; i++) {
+        if (targets->of[i]->ended)
+            targets->of[i]->rule = NULL;
+        else if (follow_rule(session, targets->of[i], error))
+            return -1;
+    }
+    return 0;
+}
+
 bool membership_alive(const struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++)

@@ -205,6 +205,11 @@ int membership_limit_timeout(const struct session *session, int timeout_ms);
 bool membership_alive(const struct session *session);
 /* Warn of targets that have ended since the last step. */
 void membership_note_ends(const struct session *session);
+/* Let targets leave that these rules record otherwise, or not. They join again if a rule wants
+ * them, and so do VMs that a rule excluded before. The rules before must exist until this returns.
+ */
+int membership_follow_rules(struct session *session, const struct target_rule *rules, size_t count,
+                            struct error *error);
 /* Forget the targets that have ended, when their segment is written. */
 void membership_forget(struct session *session);
 

@@ -3,6 +3,8 @@
 
 #include <fnmatch.h>
 
+#include "util/optional_text.h"
+
 static bool is_like(const char *pattern, const char *name)
 {
     return !pattern || fnmatch(pattern, name, 0) == 0;
@@ -24,4 +26,15 @@ size_t target_rules_find(const struct target_rule *rules, size_t count,
     while (i < count && !matches(&rules[i], names))
         i++;
     return i;
+}
+
+bool target_rules_record_alike(const struct target_rule *one, const struct target_rule *other)
+{
+    const struct target_plan *a = &one->plan, *b = &other->plan;
+
+    if (!one->profile || !other->profile)
+        return one->profile == other->profile;
+    return a->cpu == b->cpu && a->frequency == b->frequency &&
+           a->wall_frequency == b->wall_frequency && a->events == b->events &&
+           optional_text_equal(one->service, other->service);
 }

@@ -22,6 +22,7 @@ class Samples:
 
     def __init__(self, recordings, path):
         self.counts, self.cpu_seconds, self.accounted = defaultdict(Counter), Counter(), Counter()
+        self.times = defaultdict(list)  # of each node and event, s
         stats = path.with_name("stats.json")
         beamflame.record("report", *recordings, "--idle", "-o", path, "--stats", stats)
         self.attributes = {target["node"].partition("@")[0]: target["attributes"]
@@ -42,6 +43,7 @@ class Samples:
 
     def add(self, node, event, sample):
         self.counts[node][event] += 1
+        self.times[node, event].append(sample["time_ns"] / 1e9)
         if event == "cpu":
             self.cpu_seconds[node] += sample["values"]["time"] / 1e9
 
@@ -138,6 +140,36 @@ class Rules(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(after.events_of("shop"), {"cpu", "gc"})
         self.check_frequency(after, "shop", FREQUENT)
         self.assertEqual(self.samples(self.recordings()).events_of("shop"), {"wall", "cpu", "gc"})
+
+    def test_reload_of_rules_leaves_other_vms_alone(self):
+        """The recording goes on. In it, a VM that is excluded from now on ends, one that was excluded
+        before begins, one whose rule changed is recorded by the new one, and all others go on."""
+        common = "record: {interval: 1h, events: '', cpu: 99}\n" f"spool:\n  directory: {self.spool}\n"
+        before = "rules: [{node: hidden@*, profile: false}, {node: changed@*, profile: true, cpu: 49}]\n"
+        after = "rules: [{node: gone@*, profile: false}, {node: changed@*, profile: true, wall: 0}]\n"
+        self.config.write_text(common + before)
+        for name in ("same", "changed", "gone", "hidden"):
+            self.node(name)
+        agent = self.start("agent", "--config", self.config)
+        beamflame.read_until(agent, "recording all VMs")
+        time.sleep(4)
+        self.config.write_text(common + after)
+        agent.send_signal(signal.SIGHUP)
+        time.sleep(4)
+        self.end(agent)
+        [recording] = self.recordings()
+        samples = self.samples([recording])
+        reload = max(samples.times["gone", "cpu"])
+        self.assertGreater(min(samples.times["hidden", "cpu"]), reload - 0.5)
+        self.assertLess(max(samples.times["changed", "wall"]), reload + 0.5)
+        for node, event in ("same", "cpu"), ("same", "wall"), ("changed", "cpu"), ("hidden", "wall"):
+            self.assertGreater(max(samples.times[node, event]), reload + 2, (node, event))
+        for node, event in ("same", "cpu"), ("same", "wall"), ("changed", "cpu"), ("changed", "wall"):
+            self.assertLess(min(samples.times[node, event]), reload - 2, (node, event))
+        self.check_frequency(samples, "same", 99)
+        for name in ("same", "changed"):
+            self.assertAlmostEqual(samples.cpu_seconds[name] / samples.accounted[name], 1,
+                                   delta=0.05 + 1 / math.sqrt(samples.counts[name]["cpu"]))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,30 @@ static void test_plans_are_parts_of_what_is_recorded(void **state)
     free(events);
 }
 
-/* Another plan needs another session. */
+/* Rules are only applied at once if all of them together need what the session has. */
+static void test_what_rules_need_together(void **state)
+{
+    static const struct {
+        const char *before, *after;
+        bool are_alike;
+    } changes[] = {{"node: numbers", "node: figures", true}, {"cpu: 99", "cpu: 98", false}};
+    struct agent_config config = good_config(TEXT);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
+        struct agent_config other;
+        char text[sizeof(TEXT)];
+
+        memcpy(text, TEXT, sizeof(TEXT));
+        memcpy(strstr(text, changes[i].before), changes[i].after, strlen(changes[i].after));
+        other = good_config(text);
+        assert_int_equal(agent_rules_need_alike(&config, &other), changes[i].are_alike);
+        agent_config_free(&other);
+    }
+    agent_config_free(&config);
+}
+
+/* A rule that records otherwise is another one. */
 static void test_each_change_is_seen(void **state)
 {
     static const struct {
@@ -96,6 +119,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_plans_are_parts_of_what_is_recorded),
         IN_FOLDER(test_each_change_is_seen),
+        IN_FOLDER(test_what_rules_need_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

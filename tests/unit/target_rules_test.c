@@ -56,6 +56,31 @@ static void test_first_rule_that_matches_wins(void **state)
     assert_int_equal(target_rules_find(rules, 0, &shop), 0);
 }
 
+/* Names that a rule is for do not matter: what it records does. */
+static void test_rules_record_alike(void **state)
+{
+    const struct target_rule rule = {
+        .node = "shop@*", .profile = true, .service = "shop", .plan = {true, 19, 1, 3}};
+    struct target_rule others[6];
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        others[i] = rule;
+        others[i].node = "till@*";
+        assert_true(target_rules_record_alike(&rule, &others[i]));
+    }
+    others[0].profile = false;
+    others[1].service = NULL;
+    others[2].plan.cpu = false;
+    others[3].plan.frequency = 20;
+    others[4].plan.wall_frequency = 0;
+    others[5].plan.events = 1;
+    for (size_t i = 0; i < 6; i++)
+        assert_false(target_rules_record_alike(&rule, &others[i]));
+    others[1].profile = false; /* nothing is recorded by both */
+    assert_true(target_rules_record_alike(&others[0], &others[1]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +88,7 @@ int main(void)
         cmocka_unit_test(test_container_is_matched_by_name_or_id),
         cmocka_unit_test(test_unknown_names_match_only_what_may_be_empty),
         cmocka_unit_test(test_first_rule_that_matches_wins),
+        cmocka_unit_test(test_rules_record_alike),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
