@@ -262,7 +262,7 @@ static void note_session(struct agent *agent, const struct session *session, boo
 
 /* ---- another configuration ---- */
 
-/* True if the session of one configuration can go on with the other one, maybe by other rules. */
+/* True if the session of one configuration can continue by the other one, maybe by other rules. */
 static bool sessions_alike(const struct agent_config *one, const struct agent_config *other)
 {
     return agent_rules_need_alike(one, other) && one->record.budget == other->record.budget &&

@@ -52,7 +52,7 @@ int session_mark(struct session *session, const char *label, struct error *error
 void session_mark_finding(struct session *session, const char *label);
 
 /* Follow other rules from now on (targets_find_rule()), if all VMs of the host are targets. VMs
- * that are recorded as before go on without a gap; others leave, and join again as if they had
+ * that are recorded as before continue without a gap; others leave, and join again as if they had
  * started now. Only while there is a segment. Borrows the rules; those before must exist until this
  * returns. -1 with error: sampling ends, as after a failed step. */
 int session_set_rules(struct session *session, const struct target_rule *rules, size_t count,

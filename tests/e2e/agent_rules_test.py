@@ -142,8 +142,8 @@ class Rules(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(self.samples(self.recordings()).events_of("shop"), {"wall", "cpu", "gc"})
 
     def test_reload_of_rules_leaves_other_vms_alone(self):
-        """The recording goes on. In it, a VM that is excluded from now on ends, one that was excluded
-        before begins, one whose rule changed is recorded by the new one, and all others go on."""
+        """The recording continues. In it, a VM that is excluded from now on ends, one that was excluded
+        before begins, one whose rule changed is recorded by the new one, and all others stay."""
         common = "record: {interval: 1h, events: '', cpu: 99}\n" f"spool:\n  directory: {self.spool}\n"
         before = "rules: [{node: hidden@*, profile: false}, {node: changed@*, profile: true, cpu: 49}]\n"
         after = "rules: [{node: gone@*, profile: false}, {node: changed@*, profile: true, wall: 0}]\n"
