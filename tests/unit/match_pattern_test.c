@@ -179,7 +179,9 @@ static void test_keys_that_can_not_be_searched(void **state)
     }
     assert_int_equal(match_pattern_parse("m:f(#{\"text\" := 1})", &pattern, &error), 0);
     assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
-    assert_non_null(strstr(error.text, "a key of a map in the pattern of m:f has more than 8 parts: leave out this key"));
+    assert_non_null(
+        strstr(error.text,
+               "a key of a map in the pattern of m:f has more than 8 parts: leave out this key"));
 }
 
 /* What is no pattern is refused, however it ends. */
