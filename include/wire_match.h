@@ -4,7 +4,7 @@
  *
  * The program has slots for terms, the first of which are the arguments. A step compares the term
  * in a slot, and may put the parts of that term into further slots. A call matches if all steps
- * succeed. It is not known if it does where memory can't be read, or a map is too large.
+ * succeed. If memory can't be read, or a map is too large, the result is unknown.
  */
 #ifndef BEAMFLAME_WIRE_MATCH_H
 #define BEAMFLAME_WIRE_MATCH_H

@@ -113,6 +113,11 @@ static int indent_of(const struct table *table)
     return 27 + (table->has_times ? 11 * (CALL_TIME_SHARES + 2) : 0) + (table->has_words ? 28 : 0);
 }
 
+static void put_running(struct buffer *text, double ns)
+{
+    buffer_format(text, "%s running", number_text_amount(whole_part(ns + 0.5), UNIT_NS).text);
+}
+
 static void put_part(struct buffer *text, double ns, const char *what)
 {
     buffer_format(text, ", %s %s", number_text_amount(whole_part(ns + 0.5), UNIT_NS).text, what);
@@ -121,8 +126,7 @@ static void put_part(struct buffer *text, double ns, const char *what)
 /* Append the parts of a time. Those that are 0 are left out, but the first. */
 static void put_parts(struct buffer *text, const struct call_split_sums *parts)
 {
-    buffer_format(text, "%s running",
-                  number_text_amount(whole_part(parts->running + 0.5), UNIT_NS).text);
+    put_running(text, parts->running);
     if (parts->collecting >= 0.5)
         buffer_format(text, " (%s of it collecting garbage)",
                       number_text_amount(whole_part(parts->collecting + 0.5), UNIT_NS).text);
@@ -137,8 +141,7 @@ static void put_parts(struct buffer *text, const struct call_split_sums *parts)
 /* Append how long each part is by itself. */
 static void put_each_part(struct buffer *text, const struct call_split_sums *parts)
 {
-    buffer_format(text, "%s running",
-                  number_text_amount(whole_part(parts->running + 0.5), UNIT_NS).text);
+    put_running(text, parts->running);
     put_part(text, parts->collecting, "collecting garbage");
     put_part(text, parts->preempted, "without a CPU");
     put_part(text, parts->runnable, "in run queues");

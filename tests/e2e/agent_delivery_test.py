@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import tarfile
 import time
@@ -18,6 +17,7 @@ from pathlib import Path
 import beamflame
 import nodes
 from agent_test import EVENTS, INTERVAL, Service, named
+from applications import free_port
 
 NEEDS = "all nodes"
 UNIFIED = Path("/sys/fs/cgroup/cgroup.controllers").exists()  # cgroup v2: each container sees its own
@@ -51,13 +51,6 @@ def held(capabilities):
     return [name for name in capabilities if name != "CAP_SYS_RESOURCE"]
 
 
-def listen_port():
-    """Return a free port of the loopback; others may use the port of deploy/."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
-
-
 class Delivered(unittest.TestCase):
     def setUp(self):
         beamflame.require()
@@ -70,7 +63,7 @@ class Delivered(unittest.TestCase):
         self.spool.mkdir()
         self.config = self.out / "etc"
         self.config.mkdir()
-        self.port = listen_port()
+        self.port = free_port()
         self.service = Service(self, "pyroscope")
         (self.config / "agent.yaml").write_text(
             f"record:\n  interval: {INTERVAL}\n  cpu: 99\nhttp:\n  listen: 127.0.0.1:{self.port}\n"

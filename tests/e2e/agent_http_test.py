@@ -20,18 +20,13 @@ import beamflame
 import discovery_test
 import nodes
 from agent_test import INTERVAL, named
+from applications import free_port
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
 from schemas import schema, validator  # pylint: disable=wrong-import-position
 
 NEEDS = "all nodes"
 METRIC = re.compile(r'^([a-z_]+)(?:\{service="([^"]*)"\})? (\d+)$', re.M)
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 def connect(port, timeout=30):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import beamflame
 import nodes
-from agent_http_test import free_port
+from applications import free_port
 
 NEEDS = "all nodes"
 GROUP = 40 << 20

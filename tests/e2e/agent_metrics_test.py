@@ -12,7 +12,7 @@ import urllib.request
 
 import beamflame
 import nodes
-from agent_http_test import free_port
+from applications import free_port
 from prometheus import Prometheus
 from agent_test import named
 

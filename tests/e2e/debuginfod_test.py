@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import beamflame
 import nodes
+from applications import free_port
 
 NEEDS = "own nodes"
 SPIN = "F = fun L() -> spin_nif:spin(20000), L() end, F()."
@@ -23,12 +23,6 @@ NIF = "spin_nif.so"
 UNNAMED = re.compile(r"^spin_nif\.so\+0x[0-9a-f]+$")
 DELAY = 4  # seconds
 LARGEST = 256 << 20  # bytes of a debug file that is fetched
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def build_id(path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest import mock
 
 import nodes
-from agent_http_test import free_port
+from applications import free_port
 from beamflame import BINARY, DONE, folder, formats, require, start
 
 NEEDS = "own nodes"

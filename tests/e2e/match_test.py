@@ -125,25 +125,25 @@ class Match:
         self.assertGreater(function["latency"]["p50_ns"], 29_000_000)
         self.assertLess(function["latency"]["p50_ns"], 39_000_000)
 
-    def test_table(self):
+    def printed(self, pattern, request):
+        """Return what is printed on standard output and on stderr of the calls of a request."""
         process = beamflame.start("calls", "-p", self.node.pid, "--budget", 100, "-d", 2,
-                                  "--match", 'arguments:three({ok, _}, 42, <<"x">>)')
+                                  "--match", pattern)
         self.assertIn("counting", process.stderr.readline())
-        self.node.tell("triples")
+        self.node.tell(request)
         out, said = process.communicate(timeout=60)
         self.assertEqual(process.returncode, beamflame.DONE, said)
+        return out, said
+
+    def test_table(self):
+        out, _ = self.printed('arguments:three({ok, _}, 42, <<"x">>)', "triples")
         rows = [line.split(None, 2) for line in out.splitlines()]
         self.assertEqual((rows[1][0], rows[1][2]), (f"{TURNS:,}", "arguments:three/3"))
         self.assertEqual((rows[-1][0], rows[-1][2]),
                          (f"{(TRIPLES - 1) * TURNS:,}", "not counted: did not match"))
 
     def test_interval_if_some_calls_may_match(self):
-        process = beamflame.start("calls", "-p", self.node.pid, "--budget", 100, "-d", 2,
-                                  "--match", "arguments:value(#{id := _})")
-        self.assertIn("counting", process.stderr.readline())
-        self.node.tell("values")
-        out, said = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, beamflame.DONE, said)
+        out, said = self.printed("arguments:value(#{id := _})", "values")
         matching, unknown = (count * TURNS for count in VALUE["#{id := _}"])
         self.assertIn(f"between {matching:,} and {matching + unknown:,} calls of arguments:value/1 "
                       f"match: it is not known of {unknown:,} calls", said)

@@ -341,7 +341,7 @@ static uint64_t bytes_read(void)
     return bytes;
 }
 
-/* Of a debug file of 100 MB, its tables are read. */
+/* Only the tables of a debug file of 100 MB are read, not the whole file. */
 static void test_large_debug_file_is_not_read_whole(void **state)
 {
     char *path = xasprintf("%s/prog", folder);

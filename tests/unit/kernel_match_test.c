@@ -172,7 +172,7 @@ static void test_trees(void **state)
     EXPECT("#{1001 := 6}", map, MATCH_NO);
 }
 
-/* A key of a tree that is too large may be behind what was searched. */
+/* In a tree that is too large, the key may be in the part that was not searched. */
 static void test_trees_that_are_too_large(void **state)
 {
     int64_t number = 0;

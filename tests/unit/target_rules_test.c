@@ -56,7 +56,7 @@ static void test_first_rule_that_matches_wins(void **state)
     assert_int_equal(target_rules_find(rules, 0, &shop), 0);
 }
 
-/* Names that a rule is for do not matter: what it records does. */
+/* Two rules record alike if they record the same, whatever their patterns are. */
 static void test_rules_record_alike(void **state)
 {
     const struct target_rule rule = {
