@@ -162,10 +162,17 @@ $(BUILD)/gen/%.skel.h: $(BUILD)/gen/%.o
 	$(say) SKEL $@
 	$(Q)$(BPFTOOL) gen skeleton $< name $*_bpf > $@
 
+# Functions that a unit test replaces by its own __wrap_NAME.
+$(BUILD)/tests/recorder_test $(BUILD)/fuzz/tests/recorder_test: UNIT_WRAPPED := session_begin session_step \
+	session_end session_pause session_resume session_stop session_alive session_may_continue \
+	rotation_create rotation_write rotation_is_busy
+$(BUILD)/tests/session_follow_test $(BUILD)/fuzz/tests/session_follow_test: UNIT_WRAPPED := node_name_now \
+	target_is_readable target_note_end symbolizer_look_at_threads arrivals_again event_samples_leave \
+	programs_remove_target
 $(BUILD)/tests/%: tests/unit/%.c $(ROOM_OBJECTS)
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -MF $@.d -o $@ $< $(ROOM_OBJECTS) $(LDLIBS) -lcmocka
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) $(UNIT_WRAPPED:%=-Wl,--wrap=%) -MMD -MP -MF $@.d -o $@ $< $(ROOM_OBJECTS) $(LDLIBS) -lcmocka
 
 # Replay of recorded nodes: the test, and the program that records them (tests/replay/image.h).
 IMAGE := tests/replay/image.c tests/replay/image_vm.c
@@ -258,7 +265,7 @@ $(BUILD)/fuzz/rooms.a: $(FUZZ_OBJECTS)
 $(SANITIZED): $(BUILD)/fuzz/tests/%: tests/unit/%.c $(BUILD)/fuzz/rooms.a
 	$(say) TEST $@
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Wno-unknown-attributes -MMD -MP -MF $@.d -o $@ \
+	$(Q)$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -Wno-unknown-attributes $(UNIT_WRAPPED:%=-Wl,--wrap=%) -MMD -MP -MF $@.d -o $@ \
 		$< $(BUILD)/fuzz/rooms.a $(LDLIBS) -lcmocka
 
 $(SANITIZED_REPLAY): tests/replay/replay_test.c $(IMAGE) tests/replay/image.h $(BUILD)/fuzz/rooms.a

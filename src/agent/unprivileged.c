@@ -17,6 +17,7 @@
 #include "os/privileges.h"
 #include "util/alloc.h"
 #include "util/files.h"
+#include "util/memory_limit.h"
 
 enum {
     FILE_SHARE = 4,  /* of its memory: the largest file in memory that it may write */
@@ -49,6 +50,7 @@ static void run(int (*work)(void *context, int out, struct error *error), void *
     own_limits_set(RLIMIT_FSIZE, child_memory() / FILE_SHARE);
     own_limits_set(RLIMIT_CPU, SECONDS);
     own_limits_set_room(child_memory());
+    memory_limit_set(UINT64_MAX); /* the room limits it, so there is one message */
     alloc_fail_by(end_without_memory);
     privileges_render(file_fence_new());
     if (work(context, out, &error) == 0)

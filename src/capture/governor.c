@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/governor_internal.h"
 #include "capture/probe_safety.h"
+#include "os/precedence.h"
 #include "os/privileges.h"
 #include "os/thread_start.h"
 #include "util/alloc.h"
@@ -195,14 +193,10 @@ static void say_shares(struct governor *governor, uint64_t now)
 
 void governor_take_precedence(void)
 {
-    /* Values of nice mean nothing to a thread that runs only on idle CPUs (`chrt --idle`). */
-    const struct sched_param normal = {0};
+    int code = precedence_take(-20);
 
-    if (sched_setscheduler(0, SCHED_OTHER, &normal))
-        log_decision("windows", "the thread that ends them keeps its scheduling policy: %s",
-                     strerror(errno));
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), -20))
-        log_decision("windows", "the thread that ends them has no precedence: %s", strerror(errno));
+    if (code)
+        log_decision("windows", "the thread that ends them has no precedence: %s", strerror(code));
 }
 
 /* ---- sleep ---- */

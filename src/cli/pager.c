@@ -87,7 +87,7 @@ static noreturn void become_pager(const struct pager *pager, int start, pid_t pa
     const char *command = chosen_pager();
     char byte;
 
-    descriptors_keep_only(kept, sizeof(kept) / sizeof(*kept));
+    (void)descriptors_keep_only(kept, sizeof(kept) / sizeof(*kept));
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* less restores the terminal at this signal */
     if (getppid() != parent || read(start, &byte, 1) != 1)
         _exit(0);

@@ -25,7 +25,7 @@ void child_begin(const char *name, int *kept, size_t count)
     for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
         signal(ignored[i], SIG_IGN);
     prctl(PR_SET_NAME, name);
-    descriptors_keep_only(kept, count);
+    (void)descriptors_keep_only(kept, count);
 }
 
 void child_end_with(pid_t parent)

@@ -58,19 +58,24 @@ static int by_number(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-void descriptors_keep_only(int *kept, size_t count)
+/* The kernel does not copy what the first call closes (dup_fd() in fs/file.c v6.18). A program that
+ * records many VMs has thousands of descriptors; those that are kept were opened last, so they have
+ * the lowest free numbers. */
+int descriptors_keep_only(int *kept, size_t count)
 {
-    unsigned int from = 0;
+    unsigned int end = UINT_MAX;
 
     qsort(kept, count, sizeof(*kept), by_number);
-    for (size_t i = 0; i < count; i++) {
-        unsigned int fd = (unsigned int)kept[i];
+    for (size_t i = count; i > 0; i--) {
+        unsigned int fd = (unsigned int)kept[i - 1];
 
-        if (fd > from)
-            close_range(from, fd - 1, 0);
-        from = fd + 1;
+        if (fd < end && close_range(fd + 1, end, CLOSE_RANGE_UNSHARE))
+            return -1;
+        if (fd == 0)
+            return 0;
+        end = fd - 1;
     }
-    close_range(from, UINT_MAX, 0);
+    return close_range(0, end, CLOSE_RANGE_UNSHARE);
 }
 
 bool descriptors_ran_out(int code, struct error *error)

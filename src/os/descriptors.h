@@ -21,8 +21,9 @@ void descriptors_raise(void);
  * as another error. Return 0, or -1 with error. */
 int descriptors_check(struct error *error);
 
-/* Close all descriptors but these. Sorts `kept`. */
-void descriptors_keep_only(int *kept, size_t count);
+/* Close all descriptors but these. A process that shared its table has one of its own afterwards.
+ * Sorts `kept`. Return 0, or -1 if there is no memory for a table: then nothing is closed. */
+int descriptors_keep_only(int *kept, size_t count);
 
 /* If the errno `code` says that there can be no more descriptors, set an error that names the limit
  * and what to do. Return false for any other code, and leave the error as it is. */

@@ -76,8 +76,9 @@ static int run_apart(void *argument)
     struct task *task = argument;
 
     task->tid = gettid();
-    /* Else a reader of our output would wait too. A file server can delay this. */
-    descriptors_keep_only(task->kept, task->kept_count);
+    /* Else a reader of our output would wait too. Without memory for a table of its own, the
+     * process uses ours. */
+    (void)descriptors_keep_only(task->kept, task->kept_count);
     return run_work(task);
 }
 
@@ -88,7 +89,8 @@ static int run_apart(void *argument)
 static void run_in_process(struct task *task)
 {
     char stack[STACK_BYTES] __attribute__((aligned(16)));
-    pid_t pid = clone(run_apart, stack + sizeof(stack), CLONE_VM | CLONE_VFORK, task);
+    const int shared = CLONE_VM | CLONE_VFORK | CLONE_FILES;
+    pid_t pid = clone(run_apart, stack + sizeof(stack), shared, task);
 
     while (pid >= 0 && waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR)
         ;

@@ -38,7 +38,7 @@ static void keep_only(const struct segment_source *source, int log_file)
         kept[count++] = source->file;
     if (log_file >= 0)
         kept[count++] = log_file;
-    descriptors_keep_only(kept, count);
+    (void)descriptors_keep_only(kept, count);
     free(kept);
 }
 

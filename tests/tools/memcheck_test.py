@@ -5,6 +5,7 @@ the demangler, and not whether memory was ever written."""
 import os
 import shutil
 import subprocess
+import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,14 +24,19 @@ def is_instrumented(program):
     return b"__asan_init" in code or b"__llvm_profile" in code
 
 
-def memcheck(name):
-    """Return the finished test."""
+def memcheck(name, library):
+    """Return the finished test, which ran with the library."""
     return subprocess.run(["valgrind", "-q", f"--error-exitcode={FOUND}", "--num-callers=20",
                            BUILD / "tests" / f"{name}_test"], capture_output=True, text=True,
-                          check=False, timeout=100)
+                          check=False, timeout=100, env=os.environ | {"LD_PRELOAD": library})
 
 
 class Memcheck(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="beamflame-test-")
+        self.addCleanup(folder.cleanup)
+        self.library = f"{folder.name}/clone.so"
+
     def test_no_undefined_memory_is_used(self):
         if not shutil.which("valgrind"):
             self.skipTest("valgrind is not installed")
@@ -39,8 +45,13 @@ class Memcheck(unittest.TestCase):
             self.skipTest("the unit tests are not built (make unit-tests)")
         if is_instrumented(programs[0]):
             self.skipTest("valgrind can't run this build")
+        if not shutil.which("cc"):
+            self.skipTest("there is no C compiler")
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.library,
+                        ROOT / "tests/tools/valgrind_clone.c"], check=True)
         with ThreadPoolExecutor(2) as pool:
-            for name, ended in zip(TESTS, pool.map(memcheck, TESTS)):
+            finished = pool.map(lambda name: memcheck(name, self.library), TESTS)
+            for name, ended in zip(TESTS, finished):
                 with self.subTest(name):
                     self.assertEqual(ended.returncode, 0, ended.stdout + ended.stderr)
 

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -125,6 +127,63 @@ static void test_closed_standard_descriptors_are_filled(void **state)
     }
 }
 
+enum { OPENED = 20 };
+
+struct kept {
+    int fds[3];
+    size_t count;
+};
+
+/* Of the descriptors below OPENED, exactly `kept` are open. */
+static bool only_these_are_open(const struct kept *kept)
+{
+    for (int fd = 0; fd < OPENED; fd++) {
+        bool is_kept = false;
+
+        for (size_t i = 0; i < kept->count; i++)
+            is_kept |= kept->fds[i] == fd;
+        if ((fcntl(fd, F_GETFD) >= 0) != is_kept)
+            return false;
+    }
+    return true;
+}
+
+static int keep(void *argument)
+{
+    struct kept *kept = argument;
+
+    return descriptors_keep_only(kept->fds, kept->count) == 0 && only_these_are_open(kept);
+}
+
+/* A process that shares our table gets one of its own, and ours stays as it is. */
+static void test_only_the_kept_are_open_and_ours_stay(void **state)
+{
+    static struct kept all[] = {{{0}, 0},    {{0}, 1},       {{7}, 1},       {{OPENED - 1}, 1},
+                                {{2, 0}, 2}, {{9, 8, 7}, 3}, {{1, 12, 4}, 3}};
+    static char stack[65536] __attribute__((aligned(16)));
+    bool was_open[OPENED];
+
+    (void)state;
+    for (int fd = 0; fd < OPENED; fd++) {
+        was_open[fd] = fcntl(fd, F_GETFD) >= 0;
+        if (!was_open[fd])
+            assert_int_equal(dup2(STDERR_FILENO, fd), fd);
+    }
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        pid_t child = clone(keep, stack + sizeof(stack), CLONE_FILES | SIGCHLD, &all[i]);
+        int status;
+
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 1);
+        for (int fd = 0; fd < OPENED; fd++)
+            assert_true(fcntl(fd, F_GETFD) >= 0);
+    }
+    for (int fd = 0; fd < OPENED; fd++)
+        if (!was_open[fd])
+            close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -133,6 +192,7 @@ int main(void)
         cmocka_unit_test(test_lack_is_seen_before_the_last_descriptor),
         cmocka_unit_test(test_closed_standard_descriptors_are_filled),
         cmocka_unit_test(test_other_errors_are_left_as_they_are),
+        cmocka_unit_test(test_only_the_kept_are_open_and_ours_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,8 @@ static void test_descendants_count(void **state)
     assert_true(cpu[1] >= cpu[0] + 280 * MS); /* the kernel counts in ticks of 10 ms */
     assert_true(cpu[2] >= cpu[1]);
     assert_true(cpu[2] < cpu[0] + 2000 * MS);
-    assert_true(memory[1] >= memory[0] + MEGABYTES);
+    /* Libraries count less while other processes use them too. */
+    assert_true(memory[1] >= memory[0] + MEGABYTES * 3 / 4);
     assert_true(memory[2] < memory[1] - MEGABYTES / 2);
     close(ready);
 }
