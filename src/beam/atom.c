@@ -19,17 +19,20 @@ enum {
     SEGMENT_SIZE = 1 << INDEX_PAGE_SHIFT,
     INDEX_MAX = 1 << 26,                /* far more than a VM can have */
     TEXT_MAX = MAX_ATOM_CHARACTERS * 4, /* in UTF-8 */
-    ATOM_BYTES_MAX = 64,
 };
 
-struct atom_segment {
-    char *texts[SEGMENT_SIZE];
+/* Cached texts of atoms with neighbouring numbers. An agent has a cache for each VM, and most have
+ * few texts, so a piece is smaller than a segment. */
+enum { PIECE_SIZE = 32 };
+
+struct atom_piece {
+    char *texts[PIECE_SIZE];
 };
 
 struct atoms {
     struct vm *vm;
-    struct atom_segment **segments;
-    size_t segment_count;
+    struct atom_piece **pieces;
+    size_t piece_count;
 };
 
 static bool text_address(struct memory *memory, const struct layout *layout, const uint8_t *atom,
@@ -51,20 +54,13 @@ static bool text_address(struct memory *memory, const struct layout *layout, con
     return true;
 }
 
-bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
-                     uint64_t index, char *text, size_t size)
+bool atom_struct_text(struct memory *memory, const struct layout *layout,
+                      const uint8_t atom[ATOM_BYTES_MAX], uint64_t index, char *text, size_t size)
 {
-    uint64_t segments, segment, address;
-    uint8_t atom[ATOM_BYTES_MAX];
     uint32_t stored_index;
+    uint64_t address;
     int16_t length;
 
-    if (layout->sizeof_atom > ATOM_BYTES_MAX || layout->atom_len < 0 || index >= INDEX_MAX ||
-        !memory_read_u64(memory, table + layout->index_seg_table, &segments) ||
-        !memory_read_u64(memory, segments + (index >> INDEX_PAGE_SHIFT) * 8, &segment) ||
-        !memory_read_u64(memory, segment + (index % SEGMENT_SIZE) * 8, &address) ||
-        !memory_read(memory, address, atom, layout->sizeof_atom))
-        return false;
     memcpy(&length, atom + layout->atom_len, sizeof(length));
     memcpy(&stored_index, atom + layout->atom_index, sizeof(stored_index));
     if (length < 0 || (size_t)length >= size || stored_index != index ||
@@ -73,6 +69,20 @@ bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_
         return false;
     text[length] = '\0';
     return true;
+}
+
+bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
+                     uint64_t index, char *text, size_t size)
+{
+    uint64_t segments, segment, address;
+    uint8_t atom[ATOM_BYTES_MAX];
+
+    return layout->sizeof_atom <= ATOM_BYTES_MAX && layout->atom_len >= 0 && index < INDEX_MAX &&
+           memory_read_u64(memory, table + layout->index_seg_table, &segments) &&
+           memory_read_u64(memory, segments + (index >> INDEX_PAGE_SHIFT) * 8, &segment) &&
+           memory_read_u64(memory, segment + (index % SEGMENT_SIZE) * 8, &address) &&
+           memory_read(memory, address, atom, layout->sizeof_atom) &&
+           atom_struct_text(memory, layout, atom, index, text, size);
 }
 
 struct atoms *atoms_new(struct vm *vm)
@@ -87,28 +97,28 @@ void atoms_free(struct atoms *atoms)
 {
     if (!atoms)
         return;
-    for (size_t i = 0; i < atoms->segment_count; i++) {
-        for (size_t j = 0; atoms->segments[i] && j < SEGMENT_SIZE; j++)
-            free(atoms->segments[i]->texts[j]);
-        free(atoms->segments[i]);
+    for (size_t i = 0; i < atoms->piece_count; i++) {
+        for (size_t j = 0; atoms->pieces[i] && j < PIECE_SIZE; j++)
+            free(atoms->pieces[i]->texts[j]);
+        free(atoms->pieces[i]);
     }
-    free(atoms->segments);
+    free(atoms->pieces);
     free(atoms);
 }
 
 /* The slot of an atom's cached text. */
 static char **slot(struct atoms *atoms, uint64_t index)
 {
-    size_t number = index >> INDEX_PAGE_SHIFT;
+    size_t number = index / PIECE_SIZE;
 
-    if (number >= atoms->segment_count) {
-        atoms->segments = xreallocarray(atoms->segments, number + 1, sizeof(atoms->segments[0]));
-        while (atoms->segment_count <= number)
-            atoms->segments[atoms->segment_count++] = NULL;
+    if (number >= atoms->piece_count) {
+        atoms->pieces = xreallocarray(atoms->pieces, number + 1, sizeof(*atoms->pieces));
+        while (atoms->piece_count <= number)
+            atoms->pieces[atoms->piece_count++] = NULL;
     }
-    if (!atoms->segments[number])
-        atoms->segments[number] = xcalloc(1, sizeof(struct atom_segment));
-    return &atoms->segments[number]->texts[index % SEGMENT_SIZE];
+    if (!atoms->pieces[number])
+        atoms->pieces[number] = xcalloc(1, sizeof(struct atom_piece));
+    return &atoms->pieces[number]->texts[index % PIECE_SIZE];
 }
 
 static bool exists(const struct atoms *atoms, uint64_t index)
@@ -128,8 +138,8 @@ const char *atom_text(struct atoms *atoms, uint64_t term)
 
     if (!term_is_atom(term))
         return NULL;
-    if (index >> INDEX_PAGE_SHIFT < atoms->segment_count &&
-        atoms->segments[index >> INDEX_PAGE_SHIFT] && *slot(atoms, index))
+    if (index / PIECE_SIZE < atoms->piece_count && atoms->pieces[index / PIECE_SIZE] &&
+        *slot(atoms, index))
         return *slot(atoms, index);
     if (!exists(atoms, index) ||
         !atom_table_text(vm->memory, &vm->layout, vm->roots.atom_table, index, text, sizeof(text)))

@@ -31,6 +31,12 @@ const char *atom_shown(const char *text);
 bool atom_table_text(struct memory *memory, const struct layout *layout, uint64_t table,
                      uint64_t index, char *text, size_t size);
 
+enum { ATOM_BYTES_MAX = 64 }; /* a larger struct Atom is not read */
+
+/* The same for an atom whose struct has these bytes (layout->sizeof_atom). */
+bool atom_struct_text(struct memory *memory, const struct layout *layout,
+                      const uint8_t atom[ATOM_BYTES_MAX], uint64_t index, char *text, size_t size);
+
 /* Format as "Enum.map/2" for 'Elixir.Enum':map/2, else as "lists:map/2". Atoms are quoted as Erlang
  * quotes them. Writes at most size-1 bytes and a NUL. */
 void atom_mfa_format(const char *module, const char *function, uint32_t arity, char *buffer,

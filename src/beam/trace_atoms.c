@@ -10,7 +10,6 @@ enum {
     SEGMENT_SIZE = 1 << INDEX_PAGE_SHIFT,
     LOOK_MAX = 1 << 16,
     TEXT_MAX = 24,
-    ATOM_HEAD = 40, /* bytes of Atom with its length */
 };
 
 static const char CONTEXT[] = "$__current_otel_ctx", TRACER[] = "otel_tracer",
@@ -28,17 +27,16 @@ static bool has_size_of(int16_t size)
            size == sizeof(SPAN_CTX) - 1;
 }
 
-/* Look at the atom with this index, whose struct begins with `head`. */
-static void consider(const struct vm *vm, struct trace_atoms *atoms, uint64_t index,
-                     const uint8_t head[ATOM_HEAD])
+/* Look at the atom with this index, whose struct has these bytes. `texts` reads its text. */
+static void consider(const struct layout *layout, struct memory *texts, struct trace_atoms *atoms,
+                     uint64_t index, const uint8_t atom[ATOM_BYTES_MAX])
 {
     uint64_t term = index << TAG_IMMED2_SIZE | TAG_IMMED2_ATOM;
     char text[TEXT_MAX];
     int16_t size;
 
-    memcpy(&size, head + vm->layout.atom_len, sizeof(size));
-    if (!has_size_of(size) ||
-        !atom_table_text(vm->memory, &vm->layout, vm->roots.atom_table, index, text, sizeof(text)))
+    memcpy(&size, atom + layout->atom_len, sizeof(size));
+    if (!has_size_of(size) || !atom_struct_text(texts, layout, atom, index, text, sizeof(text)))
         return;
     if (!strcmp(text, CONTEXT))
         atoms->wire.context = term;
@@ -49,16 +47,18 @@ static void consider(const struct vm *vm, struct trace_atoms *atoms, uint64_t in
 }
 
 /* Look at the atoms from `seen` on, up to `end` or the end of their segment of the table. False if
- * an atom can't be read. */
+ * an atom can't be read. Structs are near each other, and so are texts: each has a cache. */
 static bool look_at_segment(const struct vm *vm, struct trace_atoms *atoms, uint64_t end)
 {
     const struct layout *layout = &vm->layout;
     uint64_t first = atoms->seen & ~(uint64_t)(SEGMENT_SIZE - 1), segments, segment, address;
     uint64_t pointers[SEGMENT_SIZE];
-    uint8_t head[ATOM_HEAD];
-    struct read_cache cache;
+    uint8_t atom[ATOM_BYTES_MAX];
+    struct read_cache structs;
+    struct cached_memory texts;
 
-    read_cache_init(&cache, vm->memory);
+    read_cache_init(&structs, vm->memory);
+    memory_cached_init(&texts, vm->memory);
     if (end > first + SEGMENT_SIZE)
         end = first + SEGMENT_SIZE;
     if (!memory_read_u64(vm->memory, vm->roots.atom_table + (uint64_t)layout->index_seg_table,
@@ -69,9 +69,9 @@ static bool look_at_segment(const struct vm *vm, struct trace_atoms *atoms, uint
         return false;
     for (; atoms->seen < end && !is_found(atoms); atoms->seen++) {
         address = pointers[atoms->seen - first];
-        if (!memory_read_cached(&cache, address, head, sizeof(head)))
+        if (!memory_read_cached(&structs, address, atom, (size_t)layout->sizeof_atom))
             return false;
-        consider(vm, atoms, atoms->seen, head);
+        consider(layout, &texts.memory, atoms, atoms->seen, atom);
     }
     return true;
 }
@@ -82,8 +82,7 @@ bool trace_atoms_look(const struct vm *vm, struct trace_atoms *atoms)
     uint64_t end;
     uint32_t entries;
 
-    if (layout->sizeof_atom < ATOM_HEAD || layout->atom_len < 0 ||
-        layout->atom_len > ATOM_HEAD - (int)sizeof(int16_t) ||
+    if (layout->sizeof_atom > ATOM_BYTES_MAX || layout->atom_len < 0 ||
         !memory_read_u32(vm->memory, vm->roots.atom_table + (uint64_t)layout->index_entries,
                          &entries))
         return false;

@@ -207,6 +207,9 @@ static bool compile(Dwarf_CFI *table, uint64_t pc, struct buffer *rule)
         return false;
     if (dwarf_frame_info(frame, &start, &end, &is_signal) == (int)cpu.return_column &&
         add_cfa(&draft, frame)) {
+        /* `start` is too low after DW_CFA_restore_state (execute_cfi() in libdw/cfi.c of
+         * elfutils-0.188). */
+        draft.rule.end = end;
         draft.rule.is_signal = is_signal;
         for (int reg = 0; reg < CPU_REGISTERS; reg++)
             add_register(&draft, frame, reg);

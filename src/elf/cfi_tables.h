@@ -46,6 +46,7 @@ enum {
 
 /* The operations of the expressions follow the places. */
 struct cfi_rule {
+    uint64_t end;         /* it holds up to this address in the file; 0: not known */
     uint8_t is_signal;    /* the caller was interrupted by a signal; it made no call */
     uint8_t is_outermost; /* the return address is undefined */
     uint8_t place_count;

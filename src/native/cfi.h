@@ -4,9 +4,9 @@
  *
  * One step unwinds one frame. It uses `.eh_frame` (present in stripped binaries) or `.debug_frame`,
  * which elfutils' libdw reads from the very files that the target has mapped. Code that has
- * neither, such as that of musl, is followed to its return (cfi_code.c). What is found for an
- * address is compiled once into a rule of a few bytes and cached. So a frame that was seen before
- * costs one hash look-up and a handful of reads.
+ * neither, such as that of musl, is followed to its return (cfi_code.c). What is found is
+ * compiled once into a rule of a few bytes, and kept for all addresses that have it (cfi_rules.c).
+ * So most frames cost one search and a handful of reads.
  */
 #pragma once
 
@@ -33,21 +33,15 @@ enum cfi_result {
 };
 
 struct mappings;
-struct cfi;
 
-/* `mappings` (native/mappings.h) give the file at an address. They are borrowed and must outlive
- * the cfi. */
-struct cfi *cfi_new(struct mappings *mappings);
-void cfi_free(struct cfi *cfi);
-
-/* Turn a frame's registers into its caller's. `is_leaf`: the pc is where the thread was stopped;
- * else it is a return address, and the rule for the byte before it is used. On any other result
- * than CFI_STEPPED the registers are unchanged. The caller must bound the number of steps: a
- * hostile stack can be a ring.
+/* Turn a frame's registers into its caller's. `mappings` give the file at an address. `is_leaf`:
+ * the pc is where the thread was stopped; else it is a return address, and the rule for the byte
+ * before it is used. On any other result than CFI_STEPPED the registers are unchanged. The caller
+ * must bound the number of steps: a hostile stack can be a ring.
  *
  * In an epilogue, gcc can leave rules for registers that were already popped. If the slot of a
  * saved register is below the frame's own stack pointer and was not captured, the register keeps
  * its value. If the slot was captured, it is read: it is in the red zone, which only the function
  * itself writes, and a function without calls may save registers there. */
-enum cfi_result cfi_step(struct cfi *cfi, struct cfi_registers *registers, bool is_leaf,
+enum cfi_result cfi_step(struct mappings *mappings, struct cfi_registers *registers, bool is_leaf,
                          cfi_read_word read, void *context);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "native/elf_file.h"
+#include "native/cfi_rules.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -281,6 +282,7 @@ void elf_file_free(struct elf_file *file)
     free(file->functions);
     recent_bytes_forget(&file->recent);
     known_symbols_free(file->known);
+    known_rules_free(file->rules);
     free(file->root);
     free(file->path);
     free(file);

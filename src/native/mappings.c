@@ -14,6 +14,7 @@
 #include "os/child.h"
 #include "native/elf_file.h"
 #include "native/memory.h"
+#include "native/native_code.h"
 #include "os/patience.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -355,8 +356,10 @@ void mappings_rest(struct mappings *mappings, bool is_idle)
 {
     if (mappings->parser)
         parser_rest(mappings->parser, is_idle);
-    for (int i = 0; is_idle && i < mappings->opened_count; i++)
+    for (int i = 0; is_idle && i < mappings->opened_count; i++) {
         recent_bytes_forget(&mappings->opened[i].file->recent);
+        native_code_forget(mappings->opened[i].file);
+    }
 }
 
 bool mappings_lack_parser(const struct mappings *mappings)

@@ -65,6 +65,7 @@ struct elf_file {
     unsigned int debug_epoch;    /* of the parser that got the request for it */
     uint32_t debug_version;      /* debug_fetch_version() at that time */
     struct known_symbols *known; /* answers about its functions (native/native_symbols.h) */
+    struct known_rules *rules;   /* answers about unwinding (native/cfi_rules.h) */
     struct recent_bytes recent;  /* of its content */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */

@@ -80,3 +80,14 @@ bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer
     memcpy(buffer, cache->bytes + (address - cache->address), size);
     return true;
 }
+
+static bool read_through(struct memory *memory, uint64_t address, void *buffer, size_t size)
+{
+    return memory_read_cached(&((struct cached_memory *)memory)->cache, address, buffer, size);
+}
+
+void memory_cached_init(struct cached_memory *cached, struct memory *origin)
+{
+    cached->memory = (struct memory){.read = read_through};
+    read_cache_init(&cached->cache, origin);
+}

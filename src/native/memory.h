@@ -109,6 +109,15 @@ static inline void read_cache_init(struct read_cache *cache, struct memory *memo
 /* As memory_read(). */
 bool memory_read_cached(struct read_cache *cache, uint64_t address, void *buffer, size_t size);
 
+/* Memory whose reads go through a cache, for functions that take a struct memory. */
+struct cached_memory {
+    struct memory memory;
+    struct read_cache cache;
+};
+
+/* Cache reads of `origin`, which is borrowed. There is nothing to free. */
+void memory_cached_init(struct cached_memory *cached, struct memory *origin);
+
 /* ---- stop_guard.c ---- */
 
 /*

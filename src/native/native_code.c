@@ -7,6 +7,7 @@
 #include "arch/code_bytes.h"
 #include "arch/decoder.h"
 #include "elf/function_table.h"
+#include "native/cfi_rules.h"
 #include "native/elf_file.h"
 #include "native/mappings.h"
 #include "native/parser.h"
@@ -79,7 +80,7 @@ bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function,
 
 enum { TABLE_BYTES_MAX = 16 << 20 }; /* 2 million functions; a VM has 20,000 */
 
-/* Read the table once. False if the file has none. */
+/* Read the table, if it is not in memory. False if the file has none. */
 static bool find_table(struct elf_file *file, struct function_table *table)
 {
     uint64_t size = file->opened.functions_bytes, address = file->opened.functions_address;
@@ -92,6 +93,12 @@ static bool find_table(struct elf_file *file, struct function_table *table)
             !read_file(file, file->opened.functions_offset, file->functions, size);
     }
     return !file->has_no_functions && function_table_read(table, file->functions, size, address);
+}
+
+void native_code_forget(struct elf_file *file)
+{
+    free(file->functions);
+    file->functions = NULL;
 }
 
 bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t *start,
@@ -122,14 +129,9 @@ bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t
 uint64_t native_code_start(struct elf_file *file, uint64_t address)
 {
     uint64_t start, end;
-    struct cfi_rule *rule;
-    size_t size;
 
-    if (!native_code_find_function(file, address, &start, &end))
-        return address;
-    rule = elf_file_rule(file, address - file->bias, &size);
-    if (!rule)
-        return address;
-    free(rule);
-    return start;
+    if (native_code_find_function(file, address, &start, &end) &&
+        cfi_rules_cover(file, address - file->bias))
+        return start;
+    return address;
 }

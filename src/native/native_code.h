@@ -27,6 +27,9 @@ void native_code_callers(struct elf_file *file, uint64_t function, native_call_v
  * breakpoint anywhere else would change what the code does. Both are target addresses. */
 bool native_code_instruction_begins_at(struct elf_file *file, uint64_t function, uint64_t address);
 
+/* Free the table of functions that was read of the file. It is read again when it is needed. */
+void native_code_forget(struct elf_file *file);
+
 /* Find the start of the function that contains `address`, and the start of the next function (0 if
  * it is the last). All are target addresses. False if the function is unknown
  * (elf/function_table.h). */

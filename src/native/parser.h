@@ -36,10 +36,10 @@ void parser_release(struct parser *parser);
 /* False if no process could be started: the limit of processes is reached. */
 bool parser_has_started(const struct parser *parser);
 
-/* End the process if it had no request for a minute, or for 1 s if the VM is idle. The next request
- * starts it again. The process takes 2 to 8 MB, and most VMs of a large host have no new code for
- * hours. An agent that begins on a large host would have hundreds of processes in the first minute.
- */
+/* End the process if it had no request for a minute, for 10 s if many such processes run, or for
+ * 1 s if the VM is idle. The next request starts it again. The process takes 2 to 8 MB, and most
+ * VMs of a large host have no new code for hours. An agent that begins on a large host would have
+ * hundreds of processes in the first minute. */
 void parser_rest(struct parser *parser, bool is_idle);
 
 /* A number that grows when the process has ended: the files that it had open must be opened

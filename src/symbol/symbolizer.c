@@ -28,7 +28,6 @@ struct symbolizer {
     struct profile *profile;
     struct atoms *atoms;
     struct code *code;
-    struct cfi *cfi;
     struct unwinder *unwinder;
     struct runtime_names *runtime;
     struct dirty_loop *dirty_loop;
@@ -94,13 +93,12 @@ struct symbolizer *symbolizer_new(struct vm *vm, const struct name_keys *keys, c
     symbolizer->atoms = atoms_new(vm);
     symbolizer->process_words = layout_process_words(&vm->layout);
     symbolizer->scheduler_words = layout_scheduler_words(&vm->layout);
-    symbolizer->cfi = cfi_new(vm->mappings);
     symbolizer->code = code_new(vm, error);
     if (!symbolizer->code)
         goto fail;
     symbolizer->target = add_target(profile, vm, service);
     symbolizer->threads = thread_cache_new(vm, profile, symbolizer->target);
-    symbolizer->unwinder = unwinder_new(vm, symbolizer->code, symbolizer->cfi);
+    symbolizer->unwinder = unwinder_new(vm, symbolizer->code);
     symbolizer->runtime = runtime_names_new(vm, symbolizer->code);
     symbolizer->dirty_loop = dirty_loop_new(vm, symbolizer->runtime);
     symbolizer->state_functions = state_functions_new(vm, symbolizer->code, symbolizer->runtime);
@@ -162,7 +160,6 @@ void symbolizer_free(struct symbolizer *symbolizer)
     runtime_names_free(symbolizer->runtime);
     unwinder_free(symbolizer->unwinder);
     code_free(symbolizer->code);
-    cfi_free(symbolizer->cfi);
     atoms_free(symbolizer->atoms);
     free(symbolizer);
 }

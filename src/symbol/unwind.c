@@ -7,13 +7,12 @@
 
 enum { NATIVE_FRAMES_MAX = 256 };
 
-struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi)
+struct unwinder *unwinder_new(struct vm *vm, struct code *code)
 {
     struct unwinder *unwinder = xcalloc(1, sizeof(*unwinder));
 
     unwinder->vm = vm;
     unwinder->code = code;
-    unwinder->cfi = cfi;
     unwinder->leaf_frames = leaf_frames_new(vm, code);
     return unwinder;
 }
@@ -139,7 +138,7 @@ static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
             return false;
         }
         unwind_emit(unwinder, ADDRESS_NATIVE, state->pc, !state->is_leaf);
-        result = cfi_step(unwinder->cfi, &state->registers, state->is_leaf, read_word,
+        result = cfi_step(unwinder->vm->mappings, &state->registers, state->is_leaf, read_word,
                           (void *)(uintptr_t)state->snapshot);
         if (result == CFI_END)
             return false;

@@ -78,7 +78,7 @@ struct unwound {
 struct unwinder;
 
 /* Borrows all. */
-struct unwinder *unwinder_new(struct vm *vm, struct code *code, struct cfi *cfi);
+struct unwinder *unwinder_new(struct vm *vm, struct code *code);
 void unwinder_free(struct unwinder *unwinder);
 
 /* True if a process that does not run continues at Process.i. False if it calls the

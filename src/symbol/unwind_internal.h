@@ -22,7 +22,6 @@ enum { LOWEST_POINTER = 4096 };
 struct unwinder {
     const struct vm *vm;
     struct code *code;
-    struct cfi *cfi;
     struct leaf_frames *leaf_frames;
     struct unwound result;
 };

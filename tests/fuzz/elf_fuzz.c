@@ -95,7 +95,7 @@ static bool read_stack(void *context, uint64_t address, uint64_t *word)
     return address % 64 != 0;
 }
 
-static void unwind_from(struct cfi *cfi, uint64_t pc)
+static void unwind_from(struct mappings *mappings, uint64_t pc)
 {
     struct cfi_registers registers = {.known = ~(register_set)0};
 
@@ -103,12 +103,12 @@ static void unwind_from(struct cfi *cfi, uint64_t pc)
         registers.value[i] = 0x7fff0000 + (uint64_t)i * 8;
     registers.value[CPU_PC] = pc;
     for (int i = 0; i < STEPS; i++)
-        if (cfi_step(cfi, &registers, i == 0, read_stack, NULL) != CFI_STEPPED)
+        if (cfi_step(mappings, &registers, i == 0, read_stack, NULL) != CFI_STEPPED)
             return;
 }
 
 /* Unwind from addresses in functions, and from some others. */
-static void use_addresses(struct elf_file *file, struct cfi *cfi)
+static void use_addresses(struct elf_file *file, struct mappings *mappings)
 {
     struct native_symbol symbol;
 
@@ -116,10 +116,10 @@ static void use_addresses(struct elf_file *file, struct cfi *cfi)
         if (!native_symbol_find(file, address, &symbol))
             continue;
         check(strlen(symbol.name) < 1 << 20);
-        unwind_from(cfi, address);
+        unwind_from(mappings, address);
     }
     for (uint64_t address = START; address < START + LENGTH; address += 509)
-        unwind_from(cfi, address);
+        unwind_from(mappings, address);
 }
 
 static void check_inlined(void *context, const struct native_inlined *function)
@@ -131,7 +131,6 @@ static void check_inlined(void *context, const struct native_inlined *function)
 static void use_file(struct elf_file *file, struct mapping *mapping)
 {
     struct mappings *mappings;
-    struct cfi *cfi;
     int probes = 0;
 
     usdt_each(file, count_probe, &probes);
@@ -139,11 +138,9 @@ static void use_file(struct elf_file *file, struct mapping *mapping)
     native_symbol_likeness(file, START);
     mapping->file = file;
     mappings = mappings_of_list(mapping, 1);
-    cfi = cfi_new(mappings);
-    use_addresses(file, cfi);
+    use_addresses(file, mappings);
     for (uint64_t address = START; address < START + LINES_LENGTH; address += LINE_STEP)
         native_inlined_each(file, address, check_inlined, NULL);
-    cfi_free(cfi);
     mappings_free(mappings);
 }
 

@@ -2,9 +2,13 @@
 /* Steps by call-frame rules: through the stack of this program, and with invented registers. */
 #include "cfi_unwinder.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <signal.h>
 #include <ucontext.h>
+
+#include "native/cfi_rules.h"
+#include "native/elf_file.h"
 
 /* ---- Our own stack. ---- */
 
@@ -41,7 +45,8 @@ static NO_FRAME_POINTER int innermost(struct chain *chain)
     getcontext(&context);
     registers = registers_of(&context);
     while (chain->count < DEPTH) {
-        chain->end = cfi_step(unwinder.cfi, &registers, chain->count == 0, read_stack, &unwinder);
+        chain->end =
+            cfi_step(unwinder.mappings, &registers, chain->count == 0, read_stack, &unwinder);
         if (chain->end != CFI_STEPPED)
             break;
         chain->unwound[chain->count++] = registers.value[CPU_RIP];
@@ -214,7 +219,7 @@ static void test_word_in_the_red_zone_is_read_if_it_was_captured(void **state)
 
     (void)state;
     registers.known |= 1u << CPU_RAX;
-    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack), CFI_STEPPED);
     assert_int_equal(registers.value[CPU_RIP], 0x1234);
     assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 1]);
     assert_int_equal(registers.value[CPU_RBX], 88);
@@ -222,7 +227,7 @@ static void test_word_in_the_red_zone_is_read_if_it_was_captured(void **state)
 
     stack.first = TOP;
     registers = leaf_at((uintptr_t)uses_red_zone_saved, &stack);
-    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack), CFI_STEPPED);
     assert_int_equal(registers.value[CPU_RBX], 77);
     unwinder_free(&unwinder);
 }
@@ -275,14 +280,14 @@ static void test_code_without_rules_is_followed_to_its_return(void **state)
     struct cfi_registers registers = leaf_at((uintptr_t)saves_registers, &stack);
 
     (void)state;
-    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack), CFI_STEPPED);
     assert_int_equal(registers.value[CPU_RIP], 0x1234);
     assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 1]);
     assert_int_equal(registers.value[CPU_RBX], 77);
     assert_true(registers.known & 1u << CPU_RBX);
 
     registers = leaf_at((uintptr_t)saves_registers_inside, &stack);
-    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack), CFI_STEPPED);
     assert_int_equal(registers.value[CPU_RIP], 0x5678);
     assert_int_equal(registers.value[CPU_RSP], (uintptr_t)&stack.words[TOP + 4]);
     assert_int_equal(registers.value[CPU_RBX], 99);
@@ -290,7 +295,7 @@ static void test_code_without_rules_is_followed_to_its_return(void **state)
     registers = leaf_at((uintptr_t)has_frame_pointer_inside, &stack);
     registers.value[CPU_RBP] = (uintptr_t)&stack.words[TOP + 2];
     registers.known |= 1u << CPU_RBP;
-    assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+    assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack), CFI_STEPPED);
     assert_int_equal(registers.value[CPU_RIP], 0x5678);
     assert_int_equal(registers.value[CPU_RBP], 99);
     unwinder_free(&unwinder);
@@ -312,7 +317,7 @@ static void test_code_without_a_return_has_no_caller(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct cfi_registers registers = leaf_at((uintptr_t)cases[i].function, &stack);
 
-        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack),
+        assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack),
                          cases[i].result);
     }
     unwinder_free(&unwinder);
@@ -346,30 +351,93 @@ static void test_failed_step_leaves_the_registers_unchanged(void **state)
         stack.first = cases[i].first;
         registers.known &= ~cases[i].unknown;
         before = registers;
-        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack),
+        assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack),
                          cases[i].result);
         assert_memory_equal(&registers, &before, sizeof(before));
     }
     unwinder_free(&unwinder);
-    cfi_free(NULL);
 }
 
-/* With more addresses than the cache holds, the cache is cleared and results stay correct. */
+static int requests;
+struct cfi_rule *__real_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);
+struct cfi_rule *__wrap_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);
+
+struct cfi_rule *__wrap_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size)
+{
+    requests++;
+    return __real_elf_file_rule(file, pc, size);
+}
+
+/* True if `pc` has the rule that the other process gives for it alone. */
+static bool has_its_own_rule(struct elf_file *file, uint64_t pc)
+{
+    size_t size = 0;
+    struct cfi_rule *own = __real_elf_file_rule(file, pc, &size);
+    const struct cfi_rule *known = cfi_rules_find(file, pc, pc);
+    bool is_alike = !own; /* its code was followed */
+
+    if (own && known) {
+        own->end = known->end;
+        is_alike = memcmp(own, known, size) == 0;
+    }
+    free(own);
+    return is_alike;
+}
+
+/* The code of qsort() in the C library. The sanitizers have a qsort() of their own. */
+static uintptr_t code_of_qsort(void)
+{
+    void *libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+    uintptr_t code;
+
+    assert_non_null(libc);
+    code = (uintptr_t)dlsym(libc, "qsort");
+    dlclose(libc);
+    return code;
+}
+
+/* The process that reads ELF files gets one request for all addresses that have the same rule. Each
+ * address has the rule that it gets alone. */
+static void test_rule_is_requested_once(void **state)
+{
+    enum { BYTES = 4000 };
+    struct unwinder unwinder = unwinder_of(getpid());
+    struct mapping *mapping = mappings_find_code(unwinder.mappings, code_of_qsort());
+    struct elf_file *file = mapping_file(unwinder.mappings, mapping);
+    const uint64_t code = code_of_qsort() - file->bias;
+    unsigned int seed = 1;
+
+    (void)state;
+    requests = 0;
+    for (int i = 0; i < BYTES; i++) {
+        uint64_t pc = code + (uint64_t)rand_r(&seed) % BYTES;
+
+        cfi_rules_cover(file, pc);
+        cfi_rules_find(file, pc, pc);
+    }
+    assert_in_range(requests, 20, BYTES / 8);
+    for (uint64_t i = 0; i < BYTES; i++)
+        assert_true(has_its_own_rule(file, code + i));
+    unwinder_free(&unwinder);
+}
+
+/* With more rules than the cache holds, the cache is cleared and results stay correct. */
 static void test_steps_stay_correct_when_the_full_cache_is_cleared(void **state)
 {
     struct unwinder unwinder = unwinder_of(getpid());
     struct stack stack = {.words = {[TOP] = 0x1234}};
-    uintptr_t code = (uintptr_t)qsort; /* 60,000 addresses of the C library from here on */
+    uintptr_t code = code_of_qsort(); /* 600,000 addresses of the C library from here on */
 
     (void)state;
-    for (uintptr_t offset = 0; offset < 60000; offset++) {
+    for (uintptr_t offset = 0; offset < 600000; offset++) {
         struct cfi_registers registers = leaf_at(code + offset, &stack);
 
-        cfi_step(unwinder.cfi, &registers, true, read_word, &stack);
+        cfi_step(unwinder.mappings, &registers, true, read_word, &stack);
         if (offset % 1000 != 0)
             continue;
         registers = leaf_at(code, &stack);
-        assert_int_equal(cfi_step(unwinder.cfi, &registers, true, read_word, &stack), CFI_STEPPED);
+        assert_int_equal(cfi_step(unwinder.mappings, &registers, true, read_word, &stack),
+                         CFI_STEPPED);
         assert_int_equal(registers.value[CPU_RIP], 0x1234);
     }
     unwinder_free(&unwinder);
@@ -385,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_code_without_rules_is_followed_to_its_return),
         cmocka_unit_test(test_code_without_a_return_has_no_caller),
         cmocka_unit_test(test_failed_step_leaves_the_registers_unchanged),
+        cmocka_unit_test(test_rule_is_requested_once),
         cmocka_unit_test(test_steps_stay_correct_when_the_full_cache_is_cleared),
     };
 

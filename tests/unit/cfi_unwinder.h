@@ -22,7 +22,6 @@ enum { DEPTH = 64 };
 struct unwinder {
     struct memory *memory;
     struct mappings *mappings;
-    struct cfi *cfi;
     uint64_t lowest; /* nothing below is readable, as if it was not captured */
 };
 
@@ -40,13 +39,11 @@ static inline struct unwinder unwinder_of(pid_t pid)
 
     unwinder.mappings = mappings_new(pid, unwinder.memory, &error);
     assert_non_null(unwinder.mappings);
-    unwinder.cfi = cfi_new(unwinder.mappings);
     return unwinder;
 }
 
 static inline void unwinder_free(struct unwinder *unwinder)
 {
-    cfi_free(unwinder->cfi);
     mappings_free(unwinder->mappings);
     memory_free(unwinder->memory);
 }

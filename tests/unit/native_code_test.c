@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "native/elf_file.h"
 #include "native/mappings.h"
 #include "native/memory.h"
 #include "native/native_code.h"
@@ -103,12 +104,34 @@ static void test_too_many_calls_are_refused(void **state)
     assert_int_equal(callers(too_often)->count, 0);
 }
 
+static void expect_function(const uint8_t *inside, const uint8_t *start, const uint8_t *end)
+{
+    uint64_t found_start, found_end;
+
+    assert_true(native_code_find_function(file, (uint64_t)inside, &found_start, &found_end));
+    assert_int_equal(found_start, (uint64_t)start);
+    assert_int_equal(found_end, (uint64_t)end);
+}
+
+static void test_functions_are_found_again_when_their_table_was_freed(void **state)
+{
+    (void)state;
+    expect_function(calls_once + 1, calls_once, jumps);
+    native_code_forget(file);
+    assert_null(file->functions);
+    expect_function(calls_once + 1, calls_once, jumps);
+    native_code_forget(file);
+    native_code_forget(file);
+    expect_function(jumps, jumps, calls_twice);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_all_calls_of_a_function_are_found),
         cmocka_unit_test(test_calls_across_the_border_of_two_reads_are_found),
         cmocka_unit_test(test_too_many_calls_are_refused),
+        cmocka_unit_test(test_functions_are_found_again_when_their_table_was_freed),
     };
     struct memory *memory = memory_of_process(getpid());
     struct error error;

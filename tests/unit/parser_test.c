@@ -304,6 +304,31 @@ static void test_parser_that_is_not_in_use_rests(void **state)
     parser_release(parser);
 }
 
+/* Where many run, a parser ends sooner. The few that are left stay. */
+static void test_many_parsers_rest_soon(void **state)
+{
+    enum { COUNT = 12, FEW = 8 };
+    struct parser *parsers[COUNT];
+    int left = 0;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        parsers[i] = parser_start();
+    skew_ns += 9000000000;
+    for (int i = 0; i < COUNT; i++)
+        parser_rest(parsers[i], false);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(parser_epoch(parsers[i]), 0);
+    skew_ns += 2000000000;
+    for (int i = 0; i < COUNT; i++)
+        parser_rest(parsers[i], false);
+    for (int i = 0; i < COUNT; i++) {
+        left += parser_epoch(parsers[i]) == 0;
+        parser_release(parsers[i]);
+    }
+    assert_int_equal(left, FEW);
+}
+
 /* A parser that delays each answer, but not for long enough to be ended, is not asked without end.
  * It is asked again when more time has passed. */
 static void test_slow_answers_have_a_limit_in_all(void **state)
@@ -454,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_parser_does_not_copy_the_memory_of_the_program),
         cmocka_unit_test(test_parsers_outlive_the_process_that_forked_them),
         cmocka_unit_test(test_parser_that_is_not_in_use_rests),
+        cmocka_unit_test(test_many_parsers_rest_soon),
         cmocka_unit_test(test_slow_answers_have_a_limit_in_all),
         cmocka_unit_test(test_parser_that_hangs_does_not_delay_the_end),
         cmocka_unit_test(test_parser_that_hangs_over_code_does_not_delay_the_end),

@@ -74,7 +74,6 @@ struct bench {
     struct fake_target *target;
     struct vm vm;
     struct code *code;
-    struct cfi *cfi;
     struct unwinder *unwinder;
     uint64_t module, global;
     struct fake_sample sample;
@@ -129,8 +128,7 @@ static inline void open_bench_with(struct bench *bench, bool frame_pointers)
               fake_symfile("m", bench->module, LIGHT_BIF * PAGE, module, LIGHT_BIF));
     bench->vm.mappings = mappings_new(getpid(), &bench->target->memory, &error);
     bench->code = code_new(&bench->vm, &error);
-    bench->cfi = cfi_new(bench->vm.mappings);
-    bench->unwinder = unwinder_new(&bench->vm, bench->code, bench->cfi);
+    bench->unwinder = unwinder_new(&bench->vm, bench->code);
     assert_non_null(bench->code);
     bench->sample.head.flags = WIRE_REGISTERS;
     put_word(bench->scheduler, bench->vm.layout.sched_registers, REGISTERS);
@@ -148,7 +146,6 @@ static inline void close_bench(struct bench *bench)
 {
     fake_sample_free(&bench->sample);
     unwinder_free(bench->unwinder);
-    cfi_free(bench->cfi);
     code_free(bench->code);
     mappings_free(bench->vm.mappings);
     free(bench->target);

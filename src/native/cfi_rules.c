@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "native/cfi_rules.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native/cfi_internal.h"
+#include "native/elf_file.h"
+#include "util/alloc.h"
+
+/* Of a file at most so many ranges are known (1 MB). Then all are forgotten. */
+enum { MOST_RANGES = 1 << 13 };
+
+/* Addresses that have the same rule. Each request to the process that has the file costs two
+ * switches of processes, and most samples have an address that was not seen before. */
+struct rule_range {
+    uint64_t start, end;   /* without `end` */
+    struct cfi_rule *rule; /* NULL: none */
+    bool is_followed;      /* the rule is of the code: there is no call-frame information */
+};
+
+struct known_rules {
+    struct rule_range *ranges; /* by address; none overlaps another one */
+    size_t count, room;
+};
+
+static void forget(struct known_rules *known)
+{
+    for (size_t i = 0; i < known->count; i++)
+        free(known->ranges[i].rule);
+    known->count = 0;
+}
+
+void known_rules_free(struct known_rules *known)
+{
+    if (!known)
+        return;
+    forget(known);
+    free(known->ranges);
+    free(known);
+}
+
+/* Return the rule if it can be applied; else free it. */
+static struct cfi_rule *sound(struct cfi_rule *rule, size_t size)
+{
+    if (rule && cfi_rule_is_sound(rule, size))
+        return rule;
+    free(rule);
+    return NULL;
+}
+
+/* Return the number of ranges that begin at `pc` or before. */
+static size_t ranges_until(const struct known_rules *known, uint64_t pc)
+{
+    size_t low = 0, high = known->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (known->ranges[middle].start <= pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Insert a range at `at`: from `pc` to the end of the rule or to the next range, or `pc` alone. */
+static struct rule_range *insert(struct known_rules *known, size_t at, uint64_t pc,
+                                 struct cfi_rule *rule)
+{
+    struct rule_range range = {.start = pc, .end = pc + 1, .rule = rule};
+    struct rule_range *place;
+
+    if (rule && rule->end > pc)
+        range.end = rule->end;
+    known->ranges = xgrow(known->ranges, &known->room, known->count, sizeof(*known->ranges));
+    place = &known->ranges[at];
+    if (at < known->count && place->start < range.end)
+        range.end = place->start;
+    memmove(place + 1, place, (known->count++ - at) * sizeof(*place));
+    *place = range;
+    return place;
+}
+
+/* Return the range that contains `pc`. */
+static struct rule_range *range_of(struct elf_file *file, uint64_t pc)
+{
+    struct known_rules *known;
+    size_t at, size = 0;
+    struct cfi_rule *rule;
+
+    if (!file->rules)
+        file->rules = xcalloc(1, sizeof(*file->rules));
+    known = file->rules;
+    at = ranges_until(known, pc);
+    if (at && pc < known->ranges[at - 1].end)
+        return &known->ranges[at - 1];
+    if (known->count == MOST_RANGES) {
+        forget(known);
+        at = 0;
+    }
+    rule = elf_file_rule(file, pc, &size);
+    return insert(known, at, pc, sound(rule, size));
+}
+
+const struct cfi_rule *cfi_rules_find(struct elf_file *file, uint64_t pc, uint64_t next)
+{
+    struct rule_range *range = range_of(file, pc);
+
+    if (!range->rule && !range->is_followed) {
+        size_t size = 0;
+        struct cfi_rule *rule = cfi_code_rule(file, next, &size);
+
+        range->rule = sound(rule, size);
+        range->is_followed = true;
+    }
+    return range->rule;
+}
+
+bool cfi_rules_cover(struct elf_file *file, uint64_t pc)
+{
+    const struct rule_range *range = range_of(file, pc);
+
+    return range->rule && !range->is_followed;
+}
