@@ -53,7 +53,7 @@ static uint16_t parse_list(struct pattern_parser *parser)
     return add_cons(parser, head, tail);
 }
 
-/* A string is a list of characters. */
+/* A string is a list of characters. Its tail can follow: "abc" ++ _. */
 static uint16_t parse_string(struct pattern_parser *parser)
 {
     uint16_t head, tail;
@@ -61,7 +61,8 @@ static uint16_t parse_string(struct pattern_parser *parser)
 
     if (*parser->at == '"') {
         parser->at++;
-        return pattern_parser_add(parser, MATCH_NIL);
+        return pattern_parser_take(parser, "++") ? parse_term(parser)
+                                                 : pattern_parser_add(parser, MATCH_NIL);
     }
     if (!*parser->at || !pattern_parser_character(parser, &character))
         return pattern_parser_bad(parser);
@@ -148,12 +149,8 @@ static uint16_t parse_one(struct pattern_parser *parser)
     const char *from = parser->at;
     uint16_t id;
 
-    if (*from == '_' && !pattern_parser_is_name(from[1])) {
-        if (parser->in_key)
-            return pattern_parser_unmatched(parser, "_ in the key of a map", from);
-        parser->at++;
-        return pattern_parser_add(parser, MATCH_ANY);
-    }
+    if (pattern_leaf_variable_size(from))
+        return pattern_leaf_variable(parser);
     if (pattern_parser_take(parser, "<<"))
         return pattern_leaf_binary(parser);
     if (pattern_parser_take(parser, "{")) {
@@ -172,8 +169,8 @@ static uint16_t parse_one(struct pattern_parser *parser)
         return pattern_parser_unmatched(parser, "a record, fun, port or reference", from);
     if (*from == '<')
         return pattern_leaf_pid(parser);
-    if (*from == '_' || isupper((unsigned char)*from))
-        return pattern_parser_unmatched(parser, "a variable", from);
+    if (!strncmp(from, "fun", 3) && !pattern_parser_is_name(from[3]))
+        return pattern_parser_unmatched(parser, "a fun", from);
     if (islower((unsigned char)*from) || *from == '\'')
         return pattern_leaf_atom(parser);
     return pattern_leaf_number(parser);

@@ -2,8 +2,9 @@
 /*
  * Patterns for the arguments of a call, as users write them: "m:f({ok, _}, 42, <<"x", _/binary>>)".
  *
- * A pattern has Erlang's notation. `_` stands for any term. Parts that the kernel can't compare are
- * refused: variables, funs, references, ports, pids of other nodes, bits.
+ * A pattern has Erlang's notation. `_` stands for any term, and so does a variable that occurs
+ * once. Parts that the kernel can't compare are refused: variables that occur twice, funs,
+ * references, ports, pids of other nodes, bits.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Parts of patterns that have no parts: atoms, numbers, pids, binaries. */
+/* Parts of patterns that have no parts: variables, atoms, numbers, pids, binaries. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +12,52 @@ enum {
     TEN = 10,
     BASE_MAX = 36,
 };
+
+/* ---- variables ---- */
+
+size_t pattern_leaf_variable_size(const char *text)
+{
+    size_t size = 0;
+
+    if (*text == '_' || isupper((unsigned char)*text))
+        while (pattern_parser_is_name(text[size]))
+            size++;
+    return size;
+}
+
+/* Take a variable. A second one of the same name would stand for an equal term, however deep, which
+ * is refused. Return false with error. */
+static bool take_variable(struct pattern_parser *parser)
+{
+    size_t size = pattern_leaf_variable_size(parser->at);
+    const char *name = parser->at;
+
+    for (size_t i = 0; i < parser->variable_count; i++)
+        if (parser->variables[i].size == size && !memcmp(parser->variables[i].name, name, size)) {
+            parser->in_binary = false; /* _ can stand in place of the variable itself */
+            pattern_parser_unmatched(parser, "a variable that occurs twice", name);
+            return false;
+        }
+    parser->at += size;
+    if (size == 1 && *name == '_')
+        return true;
+    if (parser->variable_count == MATCH_PARTS) {
+        pattern_parser_too_large(parser);
+        return false;
+    }
+    parser->variables[parser->variable_count].name = name;
+    parser->variables[parser->variable_count++].size = size;
+    return true;
+}
+
+uint16_t pattern_leaf_variable(struct pattern_parser *parser)
+{
+    if (parser->in_key)
+        return pattern_parser_unmatched(parser, "_ or a variable in the key of a map", parser->at);
+    return take_variable(parser) ? pattern_parser_add(parser, MATCH_ANY) : NO_PART;
+}
+
+/* ---- atoms ---- */
 
 uint16_t pattern_leaf_atom(struct pattern_parser *parser)
 {
@@ -246,6 +292,22 @@ static bool parse_segment_text(struct pattern_parser *parser, uint16_t id)
     return true;
 }
 
+/* Take the rest of a binary, which is a variable of type binary: `_/binary`. */
+static bool parse_rest(struct pattern_parser *parser, uint16_t id)
+{
+    const char *from = parser->at;
+
+    if (!take_variable(parser))
+        return false;
+    if (parser->in_key ||
+        !(pattern_parser_take(parser, "/binary") || pattern_parser_take(parser, "/bytes"))) {
+        pattern_parser_unmatched(parser, "this segment of a binary", from);
+        return false;
+    }
+    pattern_parser_part(parser, id)->is_prefix = true;
+    return true;
+}
+
 static bool parse_segment(struct pattern_parser *parser, uint16_t id)
 {
     const char *from;
@@ -257,9 +319,9 @@ static bool parse_segment(struct pattern_parser *parser, uint16_t id)
     if (pattern_parser_take(parser, "\"")) {
         if (!parse_segment_text(parser, id))
             return false;
-    } else if (!parser->in_key && (pattern_parser_take(parser, "_/binary") ||
-                                   pattern_parser_take(parser, "_/bytes"))) {
-        pattern_parser_part(parser, id)->is_prefix = true;
+    } else if (pattern_leaf_variable_size(from)) {
+        if (!parse_rest(parser, id))
+            return false;
     } else if (isdigit((unsigned char)*from)) {
         value = strtoul(from, &end, 10);
         parser->at = end;
@@ -283,6 +345,7 @@ uint16_t pattern_leaf_binary(struct pattern_parser *parser)
 
     if (!id || pattern_parser_take(parser, ">>"))
         return id;
+    parser->in_binary = true;
     do {
         if (pattern_parser_part(parser, id)->is_prefix)
             return pattern_parser_unmatched(parser, "what follows the rest of a binary",
@@ -290,5 +353,6 @@ uint16_t pattern_leaf_binary(struct pattern_parser *parser)
         if (!parse_segment(parser, id))
             return NO_PART;
     } while (pattern_parser_take(parser, ","));
+    parser->in_binary = false;
     return pattern_parser_take(parser, ">>") ? id : pattern_parser_bad(parser);
 }

@@ -20,7 +20,10 @@ uint16_t pattern_parser_bad(struct pattern_parser *parser)
 uint16_t pattern_parser_unmatched(struct pattern_parser *parser, const char *what, const char *from)
 {
     error_set(parser->error, ERROR_USAGE, "the kernel can't match %s, from '%.*s' on: %s", what,
-              SHOWN_BYTES, from, parser->in_key ? "leave out this key" : "write _ in its place");
+              SHOWN_BYTES, from,
+              parser->in_key      ? "leave out this key"
+              : parser->in_binary ? "write _ in place of the binary"
+                                  : "write _ in its place");
     return NO_PART;
 }
 

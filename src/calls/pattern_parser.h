@@ -12,6 +12,12 @@ struct pattern_parser {
     struct error *error;
     int depth;
     bool in_key; /* of a map */
+    bool in_binary;
+    struct {
+        const char *name;
+        size_t size;
+    } variables[MATCH_PARTS]; /* without `_` */
+    size_t variable_count;
 };
 
 /* Set the error, and return NO_PART. `what` is the part at `from` that the kernel can't match. */
@@ -37,7 +43,11 @@ struct match_part *pattern_parser_part(const struct pattern_parser *parser, uint
 
 /* ---- pattern_leaf.c ---- */
 
+/* The bytes of the variable that begins here, `_` too; 0 if none does. */
+size_t pattern_leaf_variable_size(const char *text);
+
 /* Parts without parts, which begin here. */
+uint16_t pattern_leaf_variable(struct pattern_parser *parser);
 uint16_t pattern_leaf_atom(struct pattern_parser *parser);
 uint16_t pattern_leaf_number(struct pattern_parser *parser);
 uint16_t pattern_leaf_pid(struct pattern_parser *parser);

@@ -3,6 +3,7 @@
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
 from call_counts import counting
 
@@ -20,7 +21,8 @@ ONE = {
     "{ok, {deep, {deeper, {ok}}}}": 0, "{_, _, _}": 0, "<<>>": 1, '<<"bytes">>': 1, "<<1,2,3>>": 1,
     '<<"23456">>': 1, "<<_/binary>>": 6, '<<"b", _/binary>>': 1, '<<"0123", _/binary>>': 1,
     f'<<"{HUNDRED[:64]}", _/binary>>': 1, '<<"23", _/binary>>': 1, '<<"ab", _/binary>>': 1,
-    '<<"byte", 115>>': 1, "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}": 0,
+    '<<"byte", 115>>': 1, "Any": TERMS, "{ok, Value}": 1, "[_Head, Next]": 1, '"te" ++ _': 1,
+    '"te" ++ Tail': 1, '<<"b", Rest/binary>>': 1, "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}": 0,
 }
 # Patterns of three/3, and how many of the load's triples match.
 THREE = {
@@ -53,7 +55,7 @@ class Match:
 
     @classmethod
     def setUpClass(cls):
-        beamflame.require()
+        breakpoints.require()
         cls.node = nodes.Node(cls.release, "arguments", f"each={EACH}")
         cls.addClassCleanup(cls.node.kill)
 
@@ -166,10 +168,10 @@ class Refusals(unittest.TestCase):
 
     def test_parts_that_the_kernel_cannot_match(self):
         """Each is named."""
-        for pattern, what in (("X", "a variable"), ("{ok, _Name}", "a variable"),
-                              ("<1.1.0>", "a pid of another node"),
+        for pattern, what in (("{X, X}", "a variable that occurs twice"), ("<1.1.0>", "a pid of another node"),
                               ("#Ref<0.1.2.3>", "a record, fun, port or reference"),
-                              ("#{_ := 1}", "_ in the key of a map"),
+                              ("fun lists:map/2", "a fun"),
+                              ("#{_ := 1}", "_ or a variable in the key of a map"),
                               ("<<1:4>>", "the size or type of a segment")):
             said = self.refused("--match", f"arguments:one({pattern})")
             self.assertIn(f"the kernel can't match {what}, from '", said)
@@ -181,10 +183,12 @@ class Refusals(unittest.TestCase):
             self.refused("--match", pattern)
 
     def test_atom_that_the_vm_does_not_have(self):
+        breakpoints.require()
         self.assertIn("the VM has no atom 'never_seen': no call can match",
                       self.refused("--match", "arguments:one(never_seen)"))
 
     def test_two_patterns_of_a_function(self):
+        breakpoints.require()
         self.assertIn("'arguments:one/1' has two patterns",
                       self.refused("--match", "arguments:one(1)", "--match", "arguments:one(2)"))
 

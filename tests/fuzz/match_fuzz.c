@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../unit/fake_names.h"
 #include "../unit/kernel_match.h"
 #include "calls/call_match.h"
 #include "util/alloc.h"
@@ -56,23 +57,20 @@ static void check_steps(const struct wire_match *match)
 static void match_words(const struct match_pattern *pattern, const uint8_t *words, size_t count,
                         bool in_bits)
 {
-    static const char *const names[] = {"ok", "a", "true"};
-    const struct pid_encoding encoding = {.wide = in_bits};
-    struct fake_target *target = fake_target_new();
-    struct vm vm;
-    struct atoms *atoms = fake_vm_with_atoms(target, &vm, in_bits ? 27 : 25, names, 3);
-    const struct argument_names of_vm = {atoms, &encoding};
+    static const char *const atom_names[] = {"ok", "a", "true"};
+    struct fake_names fake;
     struct error error = {0};
 
-    if (call_match_make(pattern, &of_vm, &kernel_pattern, &error)) {
+    fake_names_start(&fake, in_bits ? 27 : 25, atom_names, 3);
+    if (call_match_make(pattern, &fake.names, &kernel_pattern, &error)) {
         check(error.code == ERROR_USAGE && error.text[0]);
     } else {
         check_steps(&kernel_pattern);
         if (count)
-            kernel_match(target, in_bits, put_words(target, words, count), pattern->name.arity);
+            kernel_match(fake.target, in_bits, put_words(fake.target, words, count),
+                         pattern->name.arity);
     }
-    atoms_free(atoms);
-    free(target);
+    fake_names_stop(&fake);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

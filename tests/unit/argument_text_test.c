@@ -11,39 +11,33 @@
 
 #include "beam/term.h"
 #include "calls/argument_text.h"
-#include "fake_target.h"
+#include "fake_names.h"
 
 static const char *const atom_names[] = {"ok"};
 enum { OK };
 
-static struct fake_target *target;
-static struct vm vm;
-static struct atoms *atoms;
-static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
+static struct fake_names fake;
 
 static int start(void **state)
 {
     (void)state;
-    target = fake_target_new();
-    atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 1);
+    fake_names_start(&fake, 25, atom_names, 1);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    atoms_free(atoms);
-    free(target);
+    fake_names_stop(&fake);
     return 0;
 }
 
 static void expect(const struct wire_arguments *arguments, bool shapes_only, const char *expected,
                    bool is_cut)
 {
-    const struct argument_names names = {atoms, &encoding};
     struct buffer text = {0};
 
-    assert_int_equal(argument_text(&names, arguments, shapes_only, &text), is_cut);
+    assert_int_equal(argument_text(&fake.names, arguments, shapes_only, &text), is_cut);
     buffer_byte(&text, '\0');
     assert_string_equal(text.data, expected);
     buffer_free(&text);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "calls/call_match.h"
+#include "fake_names.h"
 #include "kernel_match.h"
 
 static const char *const atom_names[] = {"false", "ok", "key"};
@@ -18,24 +19,19 @@ enum { NIL = 0x3b, FLOAT_HEADER = 1 << 6 | 0x18, BIG_HEADER = 0x8, NEGATIVE_HEAD
 enum { FLAT = 1 << 8, HEAD = 0x80 | FLAT, NODE = 0x40 }; /* of a map's header, without its tag */
 enum { MAP_25 = 0x3c, MAP_27 = 0x2c };
 
-static struct fake_target *target;
-static struct vm vm;
-static struct atoms *atoms;
-static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
+static struct fake_names fake;
 
 static int start(void **state)
 {
     (void)state;
-    target = fake_target_new();
-    atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 3);
+    fake_names_start(&fake, 25, atom_names, 3);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    atoms_free(atoms);
-    free(target);
+    fake_names_stop(&fake);
     return 0;
 }
 
@@ -43,16 +39,15 @@ static int stop(void **state)
 static enum match_result result_of(const char *argument, uint64_t term, bool in_bits)
 {
     static struct match_pattern pattern;
-    const struct argument_names names = {atoms, &encoding};
-    uint64_t arguments = FAKE_WORDS(target, term);
+    uint64_t arguments = FAKE_WORDS(fake.target, term);
     struct error error;
     char text[1000];
 
     snprintf(text, sizeof(text), "m:f(%s)", argument);
     if (match_pattern_parse(text, &pattern, &error) ||
-        call_match_make(&pattern, &names, &kernel_pattern, &error))
+        call_match_make(&pattern, &fake.names, &kernel_pattern, &error))
         fail_msg("%s: %s", text, error.text);
-    return kernel_match(target, in_bits, arguments, 1);
+    return kernel_match(fake.target, in_bits, arguments, 1);
 }
 
 #define EXPECT(argument, term, result)    assert_int_equal(result_of(argument, term, false), result)
@@ -63,7 +58,7 @@ static uint64_t put_float(double value)
     uint64_t word;
 
     memcpy(&word, &value, sizeof(word));
-    return FAKE_WORDS(target, FLOAT_HEADER, word) | 2;
+    return FAKE_WORDS(fake.target, FLOAT_HEADER, word) | 2;
 }
 
 static void test_floats(void **state)
@@ -75,7 +70,7 @@ static void test_floats(void **state)
     EXPECT("0.0", put_float(-0.0), MATCH_NO);
     EXPECT("1.0", fake_small(1), MATCH_NO);
     EXPECT("1", put_float(1), MATCH_NO);
-    EXPECT("1.5", FAKE_TUPLE(target, 1, fake_small(1)), MATCH_NO);
+    EXPECT("1.5", FAKE_TUPLE(fake.target, 1, fake_small(1)), MATCH_NO);
     EXPECT("1.5", 0x7ffffffffff2, MATCH_UNKNOWN);
 }
 
@@ -83,9 +78,9 @@ static void test_floats(void **state)
 static void test_large_integers(void **state)
 {
     const uint64_t one = (uint64_t)1 << 63;
-    uint64_t big = FAKE_WORDS(target, 1 << 6 | BIG_HEADER, one) | 2;
-    uint64_t negative = FAKE_WORDS(target, 1 << 6 | NEGATIVE_HEADER, one) | 2;
-    uint64_t larger = FAKE_WORDS(target, 2 << 6 | BIG_HEADER, 5, 1) | 2;
+    uint64_t big = FAKE_WORDS(fake.target, 1 << 6 | BIG_HEADER, one) | 2;
+    uint64_t negative = FAKE_WORDS(fake.target, 1 << 6 | NEGATIVE_HEADER, one) | 2;
+    uint64_t larger = FAKE_WORDS(fake.target, 2 << 6 | BIG_HEADER, 5, 1) | 2;
 
     (void)state;
     EXPECT("9223372036854775808", big, MATCH_YES);
@@ -105,18 +100,19 @@ static void test_pids(void **state)
     (void)state;
     EXPECT("<0.5535.9>", pid, MATCH_YES);
     EXPECT("<0.5535.8>", pid, MATCH_NO);
-    EXPECT("{<0.5535.9>}", FAKE_TUPLE(target, 1, pid), MATCH_YES);
+    EXPECT("{<0.5535.9>}", FAKE_TUPLE(fake.target, 1, pid), MATCH_YES);
 }
 
 /* A map that is no tree: `keys` is a tuple. */
 #define FLAT_MAP(tag, keys, size, ...)                                                             \
-    (FAKE_WORDS(target, FLAT | (tag), size, keys, __VA_ARGS__) | 2)
+    (FAKE_WORDS(fake.target, FLAT | (tag), size, keys, __VA_ARGS__) | 2)
 
 static void test_maps(void **state)
 {
-    uint64_t pair = FAKE_TUPLE(target, 2, fake_small(1), put_float(1.5));
-    uint64_t keys = FAKE_TUPLE(target, 3, fake_atom_term(OK), pair, put_float(2.5));
-    uint64_t inner = FLAT_MAP(MAP_25, FAKE_TUPLE(target, 1, fake_atom_term(KEY)), 1, fake_small(9));
+    uint64_t pair = FAKE_TUPLE(fake.target, 2, fake_small(1), put_float(1.5));
+    uint64_t keys = FAKE_TUPLE(fake.target, 3, fake_atom_term(OK), pair, put_float(2.5));
+    uint64_t inner =
+        FLAT_MAP(MAP_25, FAKE_TUPLE(fake.target, 1, fake_atom_term(KEY)), 1, fake_small(9));
     uint64_t map = FLAT_MAP(MAP_25, keys, 3, fake_small(7), inner, NIL);
     uint64_t of_27 = FLAT_MAP(MAP_27, keys, 3, fake_small(7), inner, NIL);
 
@@ -143,7 +139,7 @@ static uint64_t put_node(uint64_t header, uint64_t size, const uint64_t *childre
     size_t first = header == HEAD ? 2 : 1;
 
     memcpy(words + first, children, count * sizeof(*children));
-    return fake_words(target, words, first + count) | 2;
+    return fake_words(fake.target, words, first + count) | 2;
 }
 
 /* Put a tree of pairs {N, ok} below `depth` levels of nodes of 16. */
@@ -153,15 +149,15 @@ static uint64_t put_tree(int depth, int64_t *number)
 
     for (size_t i = 0; i < 16; i++)
         children[i] = depth ? put_tree(depth - 1, number)
-                            : fake_cons(target, fake_small((*number)++), fake_atom_term(OK));
+                            : fake_cons(fake.target, fake_small((*number)++), fake_atom_term(OK));
     return put_node(NODE, 0, children, 16);
 }
 
 static void test_trees(void **state)
 {
     int64_t number = 0;
-    uint64_t same = FAKE_TUPLE(target, 2, fake_cons(target, fake_small(1000), NIL),
-                               fake_cons(target, fake_small(1001), fake_small(5)));
+    uint64_t same = FAKE_TUPLE(fake.target, 2, fake_cons(fake.target, fake_small(1000), NIL),
+                               fake_cons(fake.target, fake_small(1001), fake_small(5)));
     uint64_t children[] = {same, put_tree(1, &number)};
     uint64_t map = put_node(HEAD, 258, children, 2);
 
@@ -182,8 +178,8 @@ static void test_trees_that_are_too_large(void **state)
     EXPECT("#{4095 := ok}", map, MATCH_YES); /* the last child is looked at first */
     EXPECT("#{0 := ok}", map, MATCH_UNKNOWN);
     EXPECT("#{5000 := _}", map, MATCH_UNKNOWN);
-    EXPECT("{1, #{5000 := _}}", FAKE_TUPLE(target, 2, fake_small(2), map), MATCH_NO);
-    EXPECT("{#{5000 := _}, 1}", FAKE_TUPLE(target, 2, map, fake_small(2)), MATCH_NO);
+    EXPECT("{1, #{5000 := _}}", FAKE_TUPLE(fake.target, 2, fake_small(2), map), MATCH_NO);
+    EXPECT("{#{5000 := _}, 1}", FAKE_TUPLE(fake.target, 2, map, fake_small(2)), MATCH_NO);
 }
 
 /* The limit is of all trees of a call, and the time of each search is counted. */
@@ -203,39 +199,39 @@ static void test_several_trees(void **state)
     three = put_node(HEAD, 768, children, 3);
     EXPECT("#{1000 := _}", three, MATCH_NO);
     before = kernel_search_ns;
-    EXPECT("{#{0 := ok}, #{1000 := _}}", FAKE_TUPLE(target, 2, small, three), MATCH_UNKNOWN);
+    EXPECT("{#{0 := ok}, #{1000 := _}}", FAKE_TUPLE(fake.target, 2, small, three), MATCH_UNKNOWN);
     assert_int_equal(kernel_search_ns - before, 2);
 }
 
 /* A tree of nodes that lead to themselves has an end. */
 static void test_damaged_maps(void **state)
 {
-    uint64_t room = fake_room(target, 4 * sizeof(uint64_t)), loop = room | 2;
+    uint64_t room = fake_room(fake.target, 4 * sizeof(uint64_t)), loop = room | 2;
     uint64_t map = FLAT_MAP(MAP_25, NIL, 40, NIL);
 
     (void)state;
-    fake_put_u64(target, room, HEAD | MAP_25 | 3 << 16);
-    fake_put_u64(target, room + 16, loop);
-    fake_put_u64(target, room + 24, loop);
+    fake_put_u64(fake.target, room, HEAD | MAP_25 | 3 << 16);
+    fake_put_u64(fake.target, room + 16, loop);
+    fake_put_u64(fake.target, room + 24, loop);
     EXPECT("#{1 := _}", loop, MATCH_UNKNOWN);
     EXPECT("#{1 := _}", map, MATCH_UNKNOWN);
-    EXPECT("#{1 := _}", FAKE_WORDS(target, HEAD | MAP_25, 0) | 2, MATCH_UNKNOWN);
+    EXPECT("#{1 := _}", FAKE_WORDS(fake.target, HEAD | MAP_25, 0) | 2, MATCH_UNKNOWN);
 }
 
 static void test_long_binaries(void **state)
 {
-    uint64_t binary = fake_room(target, 200);
+    uint64_t binary = fake_room(fake.target, 200);
     char text[300];
 
     (void)state;
-    fake_put_u64(target, binary, 0x24); /* ErlHeapBin */
-    fake_put_u64(target, binary + 8, 150);
-    memset(target->bytes + (binary - FAKE_BASE) + 16, 'x', 150);
+    fake_put_u64(fake.target, binary, 0x24); /* ErlHeapBin */
+    fake_put_u64(fake.target, binary + 8, 150);
+    memset(fake.target->bytes + (binary - FAKE_BASE) + 16, 'x', 150);
     snprintf(text, sizeof(text), "<<\"%0150d\">>", 0);
     EXPECT(text, binary | 2, MATCH_NO);
     memset(strchr(text, '0'), 'x', 150);
     EXPECT(text, binary | 2, MATCH_YES);
-    fake_put(target, binary + 16 + 149, "y", 1);
+    fake_put(fake.target, binary + 16 + 149, "y", 1);
     EXPECT(text, binary | 2, MATCH_NO);
 }
 

@@ -12,16 +12,12 @@
 
 #include "beam/term.h"
 #include "calls/call_match.h"
-#include "fake_target.h"
+#include "fake_names.h"
 
 static const char *const atom_names[] = {"false", "ok", "it's"};
 enum { OK = 1, ITS = 2 };
 
-static struct fake_target *target;
-static struct vm vm;
-static struct atoms *atoms;
-static const struct pid_encoding encoding; /* of OTP 25: needs no masks */
-static struct argument_names names = {.encoding = &encoding};
+static struct fake_names fake;
 static struct match_pattern pattern;
 static struct wire_match match;
 static struct error error;
@@ -29,23 +25,21 @@ static struct error error;
 static int start(void **state)
 {
     (void)state;
-    target = fake_target_new();
-    names.atoms = atoms = fake_vm_with_atoms(target, &vm, 25, atom_names, 3);
+    fake_names_start(&fake, 25, atom_names, 3);
     return 0;
 }
 
 static int stop(void **state)
 {
     (void)state;
-    atoms_free(atoms);
-    free(target);
+    fake_names_stop(&fake);
     return 0;
 }
 
 static void make(const char *text)
 {
     assert_int_equal(match_pattern_parse(text, &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, &names, &match, &error), 0);
+    assert_int_equal(call_match_make(&pattern, &fake.names, &match, &error), 0);
 }
 
 static void expect_step(size_t number, enum wire_match_kind kind, unsigned int slot,
@@ -93,6 +87,78 @@ static void test_strings_are_lists(void **state)
     expect_step(2, WIRE_MATCH_LIST, 2, 3, 2, 0);
     expect_step(3, WIRE_MATCH_EQUAL, 3, 0, 0, fake_small('\n'));
     expect_step(4, WIRE_MATCH_EQUAL, 4, 0, 0, TAG_IMMED2_NIL);
+}
+
+/* A string ends with [], or with what follows "++". */
+static void test_tails_of_strings(void **state)
+{
+    (void)state;
+    make("m:f(\"a\" ++ _)");
+    assert_int_equal(match.count, 2);
+    expect_step(0, WIRE_MATCH_LIST, 0, 1, 2, 0);
+    expect_step(1, WIRE_MATCH_EQUAL, 1, 0, 0, fake_small('a'));
+    make("m:f(\"a\" ++ \"b\" ++ [1 | Tail])");
+    assert_int_equal(match.count, 6);
+    expect_step(5, WIRE_MATCH_EQUAL, 5, 0, 0, fake_small(1));
+    make("m:f(\"\" ++ ok)");
+    assert_int_equal(match.count, 1);
+    expect_step(0, WIRE_MATCH_EQUAL, 0, 0, 0, fake_atom_term(OK));
+}
+
+/* Each stands for any term. */
+static void test_variables(void **state)
+{
+    (void)state;
+    make("m:f(X, {_Name, Other@1}, _, _, <<\"a\", Rest/binary>>, #{1 := XY})");
+    assert_int_equal(match.count, 4);
+    expect_step(0, WIRE_MATCH_TUPLE, 1, 6, 2, 0);
+    expect_step(1, WIRE_MATCH_PREFIX, 4, 0, 1, 0);
+    expect_step(2, WIRE_MATCH_PAIR, 5, 8, 1, 0);
+    expect_step(3, WIRE_MATCH_EQUAL, 8, 0, 0, fake_small(1));
+}
+
+/* Erlang would compare the two terms, also if the name begins with `_`. */
+static void test_variables_that_occur_twice(void **state)
+{
+    static const char *const texts[][2] = {{"m:f(X, X)", "X)"},
+                                           {"m:f(_X, {_X})", "_X})"},
+                                           {"m:f([Y | Y])", "Y])"},
+                                           {"m:f(#{a := Z, b := Z})", "Z})"},
+                                           {"m:f(R, <<1, R/binary>>)", "R/binary>>)"}};
+    char expected[200];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        assert_int_equal(match_pattern_parse(texts[i][0], &pattern, &error), -1);
+        snprintf(expected, sizeof(expected),
+                 "the kernel can't match a variable that occurs twice, from '%s' on: write _ in "
+                 "its place",
+                 texts[i][1]);
+        assert_string_equal(error.text, expected);
+    }
+}
+
+/* The message says what can stand in its place. */
+static void test_parts_that_can_not_be_compared(void **state)
+{
+    static const char *const parts[][2] = {
+        {"<<5:3>>",
+         "the size or type of a segment, from '5:3>>)' on: write _ in place of the binary"},
+        {"<<X, 1>>", "this segment of a binary, from 'X, 1>>)' on: write _ in place of the binary"},
+        {"<<_/bits>>",
+         "this segment of a binary, from '_/bits>>)' on: write _ in place of the binary"},
+        {"{<<1>>, #Port<0.4>}",
+         "a record, fun, port or reference, from '#Port<0.4>})' on: write _ in its place"},
+        {"fun lists:map/2", "a fun, from 'fun lists:map/2)' on: write _ in its place"},
+    };
+    char text[100];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        snprintf(text, sizeof(text), "m:f(%s)", parts[i][0]);
+        assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
+        assert_string_equal(error.text + strlen("the kernel can't match "), parts[i][1]);
+    }
 }
 
 /* Characters are bytes, or UTF-8 with "/utf8". */
@@ -143,7 +209,7 @@ static void test_pids(void **state)
     make("m:f(<0.5535.9>)");
     expect_step(0, WIRE_MATCH_EQUAL, 0, 0, 0, (9 << 15 | 5535) << 4 | TAG_IMMED1_PID);
     assert_int_equal(match_pattern_parse("m:f(<0.32768.0>)", &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_int_equal(call_match_make(&pattern, &fake.names, &match, &error), -1);
     assert_string_equal(error.text, "no pid is <0.32768.0>: no call can match");
     assert_int_equal(match_pattern_parse("m:f(<1.5.0>)", &pattern, &error), -1);
     assert_non_null(strstr(error.text, "a pid of another node"));
@@ -178,7 +244,7 @@ static void test_keys_that_can_not_be_searched(void **state)
         assert_non_null(strstr(error.text, "on: leave out this key"));
     }
     assert_int_equal(match_pattern_parse("m:f(#{\"text\" := 1})", &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_int_equal(call_match_make(&pattern, &fake.names, &match, &error), -1);
     assert_non_null(
         strstr(error.text,
                "a key of a map in the pattern of m:f has more than 8 parts: leave out this key"));
@@ -199,6 +265,9 @@ static void test_what_is_no_pattern(void **state)
         "m:f([a|b)",
         "m:f([|b])",
         "m:f(\"a)",
+        "m:f(\"a\" ++)",
+        "m:f(\"a\" + _)",
+        "m:f([1] ++ _)",
         "m:f(\"\\",
         "m:f('a)",
         "m:f(<<)",
@@ -248,7 +317,7 @@ static void test_large_patterns(void **state)
     assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
     snprintf(text, sizeof(text), "m:f(\"%080d\")", 0);
     assert_int_equal(match_pattern_parse(text, &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_int_equal(call_match_make(&pattern, &fake.names, &match, &error), -1);
     snprintf(text, sizeof(text), "m:f(<<\"%0249d\">>)", 0);
     assert_int_equal(match_pattern_parse(text, &pattern, &error), -1);
     snprintf(text, sizeof(text), "m:f(1%0600d)", 0);
@@ -264,7 +333,7 @@ static void test_atoms_that_the_vm_does_not_have(void **state)
 {
     (void)state;
     assert_int_equal(match_pattern_parse("m:f(never)", &pattern, &error), 0);
-    assert_int_equal(call_match_make(&pattern, &names, &match, &error), -1);
+    assert_int_equal(call_match_make(&pattern, &fake.names, &match, &error), -1);
     assert_string_equal(error.text, "the VM has no atom 'never': no call can match");
 }
 
@@ -273,6 +342,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_strings_are_lists),
+        cmocka_unit_test(test_tails_of_strings),
+        cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_variables_that_occur_twice),
+        cmocka_unit_test(test_parts_that_can_not_be_compared),
         cmocka_unit_test(test_binaries),
         cmocka_unit_test(test_integers_that_are_small_terms),
         cmocka_unit_test(test_numbers_that_are_objects),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame calls` on functions that are called very often: what it costs the node, and how often
 its intervals hold the node's own counts, of two functions and of 40 in turn; and what the options
-cost, at a known rate of calls."""
+and patterns cost, at a known rate of calls."""
 import json
 import math
 import signal
@@ -16,6 +16,7 @@ from figures import Figure
 FUNCTIONS = ("callrate:often/1", "callrate:rare/1")
 MANY = ("callrate_all:f*/1",)
 OPTIONS = ((), ("--latency",), ("--args", 2), ("--latency", "--args", 2), ("--split",))
+MATCHES = {"integer": ("1",), "map": ("#{id := 1}", "#{kind := item}")}  # of 2, 1 and all of 80 calls
 RATE = 150000  # calls a second
 BURST, WORK = 80, 25000  # of the load
 EDGE = 0.05  # s: the beginning and the end of counting are known so well
@@ -80,26 +81,38 @@ def calls(release, options):
     yield from figures_of("40 functions in turn", runs)
 
 
-def work_for(release, rate):
+def work_for(release, rate, *load):
     """Return the work in a turn of the load with which it makes so many calls a second."""
-    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={WORK}") as node:
+    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={WORK}", *load) as node:
         time.sleep(1)
         before, after, passed = over(node, 3)
     calls_made = after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]
     return round(WORK * calls_made / passed / rate)
 
 
-def call_options(release, options):
-    work = work_for(release, RATE)
-    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={work}") as node:
+def costs(release, options, counts, *load):
+    """Measure what counts cost at a known rate of calls: `counts` are arguments of `calls` by name."""
+    work = work_for(release, RATE, *load)
+    with nodes.Node(release, "callrate", f"burst={BURST}", f"work={work}", *load) as node:
         time.sleep(1)
         before, after, passed = over(node, 3)
         yield Figure("calls a second without counting",
                      (after["calls"][FUNCTIONS[0]] - before["calls"][FUNCTIONS[0]]) / passed, "{:,.0f}")
-        for given in OPTIONS:
-            what = " ".join(map(str, given)) or "no option"
-            yield from costs_of(what, [one(node, (*given, FUNCTIONS[0]), options.window)
+        for what, arguments in counts.items():
+            yield from costs_of(what, [one(node, arguments, options.window)
                                        for _ in range(options.recordings)])
+
+
+def call_options(release, options):
+    yield from costs(release, options, {" ".join(map(str, given)) or "no option": (*given, FUNCTIONS[0])
+                                        for given in OPTIONS})
+
+
+def call_matches(release, options):
+    for argument, patterns in MATCHES.items():
+        counts = {f"--match {pattern}": ("--match", f"callrate:often({pattern})")
+                  for pattern in patterns}
+        yield from costs(release, options, counts, f"argument={argument}")
 
 
 def costs_of(what, runs):
