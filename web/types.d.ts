@@ -22,17 +22,17 @@
  *      matchTree(tree, pattern): Match                                  search.js
  *      heatmapCells(recording, choice, weights, samples, cellMs): Cells
  *      coveredCells(recording, choice, cells): Float32Array | null      coverage.js
- *      countedOf(recording, weights): Counted | null                    counted.js
+ *      countedOf(recording, weights, part): Counted | null              counted.js
  *      makeLanes(recording): Generator<Lane | null>                     lanes.js
  *      eventTotals(recording): EventTotal[]                             event_totals.js
- *      rowIntervals(recording, weights, samples): RowIntervals | null   row_interval.js
+ *      rowIntervals(recording, weights, samples, part): RowIntervals | null
  *      markCells(recording, cells, weights, roots, samples, pattern): Uint8Array
  *      processRows(recording, weights, samples, intervals): ProcessRow[]
  *      traceRows(recording, weights, samples, intervals): TraceRows
  *      delaysOf(recording, processes, range): Delays | null             delays.js
  *      nodeRows(recording, range): NodeRow[]
  *      functionRows(recording, choice, weights, sides, intervals): FunctionRow[]
- *      callCounts(recording, samples): Map<string, CallCount>           call_counts.js
+ *      callCounts(recording, samples, part): Map<string, CallCount>     call_counts.js
  *      functionCallers(recording, choice, weights, sides, row): FunctionCaller[]
  *      treeRows(tree, open): TreeRow[]                                  call_tree.js
  *      lineRows(recording, choice, weights, sides, intervals): LineRow[]
@@ -100,8 +100,9 @@ export interface Target {
 export interface RecordedEvent {
     name: string;
     values: { name: string; unit: Unit }[];
-    /* The counters of the event besides its samples, or null (src/profile/event_summary.h). */
-    summary: EventSummary | null;
+    /* The counters of the event besides its samples, by part of the recording, or null
+     * (src/profile/event_summary.h). */
+    summaries: (EventSummary | null)[];
 }
 export interface EventSummary {
     hits: number; lost: number; spanNs: number; coveredNs: number; windows: number;
@@ -296,8 +297,8 @@ export interface Counted {
 export interface EventTotal {
     event: string; value: string; unit: Unit;
     sums: number[]; /* of the samples, by part of the recording */
-    counted: Counted | null;
-    share: number; /* of the time in which it was seen; of event wall: of the processes */
+    counted: (Counted | null)[]; /* the same */
+    shares: number[]; /* of the time in which it was seen; of event wall: of the processes */
 }
 
 /* What VMs did over time, below the heatmap (lanes.js). Bin i begins at start + i * binMs. */

@@ -237,7 +237,7 @@ static FILE *begin_summary(struct printed_summary *summary, const struct output_
 {
     *summary = (struct printed_summary){
         .file = shared_options_use_standard_output(options) ? stderr : stdout};
-    if (options->terminal.is_terminal && !options->settings.comparison)
+    if (options->terminal.is_terminal)
         summary->kept = open_memstream(&summary->text, &summary->size);
     return summary->kept ? summary->kept : summary->file;
 }

@@ -94,7 +94,8 @@ struct field {
     size_t size;
 };
 
-/* Return the longest field of a line. Fields have two or more blanks between them. */
+/* Return the longest field of a line that is no number; of size 0 if there is none. Fields have two
+ * or more blanks between them. */
 static struct field longest_field(char *line)
 {
     struct field longest = {line, 0};
@@ -103,7 +104,7 @@ static struct field longest_field(char *line)
         char *end = strstr(at, "  ");
         size_t size = end ? (size_t)(end - at) : strlen(at);
 
-        if (size > longest.size)
+        if (size > longest.size && !strchr("+-0123456789", *at))
             longest = (struct field){at, size};
         at += size;
         at += strspn(at, " ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Fits a summary to the terminal on which it is printed. */
+/* Fits a summary, or the text of a comparison, to the terminal on which it is printed. */
 #pragma once
 
 #include <stdbool.h>

@@ -52,14 +52,23 @@ static int scale_down(double *amount, const struct unit_names *names)
     return i;
 }
 
-/* With one decimal, unless it is in the smallest unit. */
+/* The smallest unit has no decimals. Few seconds have two, because tables have them beside
+ * milliseconds: 1.6 s would be any time from 1,550 to 1,650 ms. */
+static int decimals_of(double scaled, int i, const struct unit_names *names)
+{
+    bool is_few_seconds = names->of[i][0] == 's' && scaled < 9.995;
+
+    return i == 0 ? 0 : is_few_seconds ? 2 : 1;
+}
+
 static struct number_text scaled_text(uint64_t amount, const struct unit_names *names)
 {
     struct number_text result;
     double scaled = (double)amount;
     int i = scale_down(&scaled, names);
 
-    snprintf(result.text, sizeof(result.text), i ? "%.1f %s" : "%.0f %s", scaled, names->of[i]);
+    snprintf(result.text, sizeof(result.text), "%.*f %s", decimals_of(scaled, i, names), scaled,
+             names->of[i]);
     return result;
 }
 

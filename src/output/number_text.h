@@ -12,7 +12,7 @@ struct number_text {
 /* "1,234,567", for people. */
 struct number_text number_text(uint64_t number);
 
-/* "12.3 ms", "1.5 MB", "1,234 words", "1,234 times", for people. */
+/* "12.3 ms", "1.21 s", "12.1 s", "1.5 MB", "1,234 words", "1,234 times", for people. */
 struct number_text number_text_amount(uint64_t amount, enum unit unit);
 
 /* An amount and half of its 95 % interval: {"1.214 s", "+- 0.030 s"}. Both have the same unit and

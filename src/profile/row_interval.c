@@ -135,7 +135,7 @@ struct row_cover row_interval_cover(const struct row_whole *whole,
         return cover;
     exact = sum->value ? 1 - sum->sampled / (double)sum->value : 0;
     covered = (double)summary->covered_ns / (double)summary->span_ns;
-    covered = exact < 1 ? between_0_and_1((covered - exact) / (1 - exact)) : 1;
+    covered = between_0_and_1(exact < 1 ? (covered - exact) / (1 - exact) : covered);
     chosen = summary->hits ? fmin((double)sum->samples / (double)summary->hits, 1) : 1;
     cover.is_known = true;
     cover.has_windows = summary->windows > 0;
@@ -200,6 +200,8 @@ static double half_of_unseen(const struct row_sum *row, const struct row_whole *
 
     if (!cover->has_windows || cover->unseen <= 0)
         return 0;
+    if (sum->sampled <= 0 && cover->is_selected)
+        return NAN; /* the selection's part of the event's error is not known */
     if (sum->sampled <= 0)
         return sum->value ? cover->half * (double)row->value / (double)sum->value : 0;
     return confidence_poisson_half(0) * sum->chance / sum->sampled;

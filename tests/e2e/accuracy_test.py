@@ -9,7 +9,9 @@ import rounds
 SECONDS = 10
 POINTS = 0.02  # largest error of a part, as a share of the whole, or 4 standard deviations
                # of so many samples if the machine lets the node run little
+UNLIMITED = 1e9  # samples: a count without the errors of chance
 NOBODY = 0.03  # largest share of the time that is charged to no part
+PAIRS = 20  # of functions, whose order intervals must at least show
 
 
 def off_by(truth, found, samples, points=POINTS):
@@ -53,6 +55,17 @@ class Accuracy:
             return (off_by(truth, found, samples), nobody / NOBODY, scheduling / NOBODY,
                     off_by(true_functions, functions, samples * found["pure"], 2 * POINTS),
                     (truth, found, true_functions, functions))
+        self.check(measure)
+
+    def test_own_times_of_functions_that_call_each_other(self):
+        """They are those of the work that each function does, and functions have the order that eprof
+        gives them, as far as intervals tell them apart."""
+        def measure():
+            own = known_split.OwnTimes(self.release, SECONDS)
+            self.assertGreater(own.samples, SECONDS * 20)
+            apart, contrary = own.pairs()
+            return (off_by(own.truth, own.found, own.samples), len(contrary), PAIRS / max(apart, 1),
+                    off_by(own.truth, own.traced, UNLIMITED), (vars(own), contrary))
         self.check(measure)
 
 

@@ -2,6 +2,7 @@
 """Comparisons of two recordings."""
 import json
 import re
+import subprocess
 import unittest
 from collections import Counter
 
@@ -12,6 +13,7 @@ from beamflame import DONE, FAILED, USAGE, folder, run
 NEEDS = "own nodes"
 OLD = "main;parse 100\nmain;send 400\n"
 NEW = "main;parse 300\nmain;send 410\n"
+FUNCTIONS = nodes.ROOT / "tests" / "web" / "functions.js"
 
 
 def amount(text):
@@ -64,7 +66,7 @@ class Diff(unittest.TestCase):
         """The table has the changes that exceed chance, with their sign, in both orders of the
         recordings."""
         there = self.diff(self.old, self.new, "--normalize", "none")
-        self.assertIn(f"before  {self.old}: 500 in 500 samples", there)
+        self.assertIn(f"before    {self.old}: 500 in 500 samples", there)
         self.assertEqual(changes(there), {"main": (500, 710, 210, 71, 0),
                                           "parse": (100, 300, 200, 42, 200)})
         self.assertIn("1 function has not changed by more than chance explains", there)
@@ -185,6 +187,25 @@ class DiffOfNode:
             alone = (line.rsplit(" ", 1) for line in
                      (self.folder / "y.folded").read_text("utf-8").splitlines())
             self.assertEqual(shown, {stack: int(count) for stack, count in alone})
+
+    def test_noise_of_the_page_is_that_of_the_text(self):
+        """Of event cpu it follows from the samples, of wall from the intervals of sweeps too."""
+        path = self.folder / "noise.html"
+        self.diff("-q", self.old, self.new, "-o", path)
+        choices = [{"event": event, "weight": weight, "idle": idle, "per": per}
+                   for event, weight in (("cpu", "cpu"), ("wall", "time"))
+                   for per in ("time", "total") for idle in (False, True)]
+        pages = json.loads(subprocess.run(["node", FUNCTIONS, path], check=True, text=True,
+                                          capture_output=True, input=json.dumps(choices)).stdout)
+        for choice, functions in zip(choices, pages):
+            with self.subTest(choice=choice):
+                shown = {name: noise for name, *_, noise in functions}
+                idle = ["--idle"] if choice["idle"] else []
+                rows = changes(self.diff(self.old, self.new, "-e", choice["event"], *idle,
+                                         "--normalize", choice["per"]))
+                self.assertGreater(len(rows), 2)
+                for name, (_, _, _, noise, _) in rows.items():
+                    self.assertAlmostEqual(noise, shown[name], delta=0.05 * noise, msg=name)
 
     def test_page_shows_both_recordings_and_the_comparison(self):
         """The page has both recordings one after the other on the time axis, and opens with the

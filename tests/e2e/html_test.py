@@ -132,7 +132,7 @@ class Page:
         rows = {name: rest for name, *rest in shown}
         found = 0
         for row in FUNCTION.finditer(text.partition("\nfunctions of ")[2]):
-            total, half, samples = rows[row["name"]]
+            total, half, samples, _ = rows[row["name"]]
             said = row["half"] and (float(row["half"].replace(",", "")) if row["half"] != "?" else None)
             unit = UNITS[row["unit"] or "times"]
             self.assertEqual(int(row["samples"].replace(",", "")), samples, row["name"])

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs with a known split of CPU time, and the split that a profile of them shows."""
+import itertools
+import json
 import tempfile
 import time
 from pathlib import Path
@@ -66,3 +68,39 @@ def parts(release, seconds):
     scheduling = beamflame.weight_where(profile.stacks,
                                         lambda stack: stack[0] == "[scheduler] scheduling")
     return profile.truth, found, true_functions, functions, scheduling / total, total
+
+
+class OwnTimes:
+    """Own times of the functions of the load `costly`, in a profile of `seconds` at 999 Hz.
+
+    `truth` is the share of the 20 costliest functions in the work; `found` that of their own time in
+    `beamflame prof`, of all CPU time; `half` half of its interval, of the functions that have a row;
+    `traced` the share of their own time by eprof; `samples` the number of samples.
+    """
+
+    def __init__(self, release, seconds):
+        with tempfile.TemporaryDirectory(prefix="beamflame-own-") as folder, \
+                nodes.Node(release, "costly", flags=nodes.NO_BUSY_WAIT) as node:
+            recording = Path(folder, "x.bfr")
+            node.take_precedence()  # eprof's times contain those in which the node has no CPU
+            report = node.tell("traced")
+            node.tell("turns")
+            beamflame.record("-q", "-p", node.pid, "-d", seconds, "-F", 999, "-o", recording,
+                             timeout=seconds + 60)
+            table, = json.loads(beamflame.run("prof", recording, "--format", "json").stdout)["tables"]
+        costliest = sorted(report["shares"], key=report["shares"].get)[-20:]
+        rows = {row["function"]: row for row in table["functions"] if row["function"] in costliest}
+        self.truth = {name: report["shares"][name] for name in costliest}
+        self.traced = nodes.shares(report["traced"])
+        self.found = dict.fromkeys(costliest, 0) | {name: row["own"] / table["sum"]
+                                                    for name, row in rows.items()}
+        self.half = {name: row["own_half"] / table["sum"] for name, row in rows.items()}
+        self.samples = sum(row["samples"] for row in rows.values())
+
+    def pairs(self):
+        """Return the number of pairs of functions whose intervals do not overlap, and those of them
+        that eprof has in the other order."""
+        apart = [(more, less) for more, less in itertools.permutations(self.half, 2)
+                 if self.found[more] - self.half[more] > self.found[less] + self.half[less]]
+        return len(apart), [(more, less) for more, less in apart
+                            if self.traced[more] < self.traced[less]]

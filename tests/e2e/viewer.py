@@ -2,10 +2,12 @@
 """The viewer in Chromium, driven as a user would."""
 import base64
 import json
+import math
 import re
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
 import nodes
 
@@ -91,6 +93,13 @@ class Viewer:
     @property
     def fragment(self):
         return self.step("url").partition("#")[2]
+
+    @property
+    def columns(self):
+        """Return how many seconds the heatmap has: each is a column."""
+        page = Path(self.path).read_text("utf-8")
+        header = json.loads(re.search(r'id="header">([^<]*)<', page)[1])
+        return math.ceil(header["parts"][-1]["to"] / 1000)
 
     def heads(self):
         """Return the heads of the columns of the table that is shown."""

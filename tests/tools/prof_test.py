@@ -155,10 +155,11 @@ class Known(SeedCase):
         text = self.done()
         self.assertTrue(text.startswith(
             "TIME of event cpu-clock: from samples, +- is half of the 95 % interval\n"
-            "CALLS: not counted\n\n"), text)
+            "CALLS: not counted for the functions below\n\n"), text)
         self.assertRegex(text, r"(?m)^lists:map/2 +- +1500000 +\+- \d+ +- +64\.66 +150$")
         tprof = self.done("--format", "tprof")
-        self.assertTrue(tprof.startswith("TIME of event cpu-clock: from samples\nCALLS: not counted\n\n"))
+        self.assertTrue(tprof.startswith("TIME of event cpu-clock: from samples\n"
+                                         "CALLS: not counted for the functions below\n\n"), tprof)
         self.assertRegex(tprof, r"(?m)^FUNCTION +  CALLS  TIME \(μs\)  PER CALL  \[    %\]$")
         self.assertRegex(tprof, r"(?m)^lists:map/2 +-    1500000         -  \[64\.66\]$")
         self.assertRegex(tprof, r"\n +2320000            \[100\.0\]\n\Z")

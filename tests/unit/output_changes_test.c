@@ -64,9 +64,8 @@ static void test_text_has_both_sides_and_the_scale(void **state)
     (void)state;
     assert_compared(
         &changes_format, PER_TIME,
-        "cpu, time\n  before  old.bfr: 30.0 ms in 3 samples, 1.5 s\n  after   new.bfr: 10.0 ms in "
-        "1 "
-        "samples, 0.5 s\nbefore is multiplied by 0.3333, to the duration of the second\n\n5 "
+        "cpu, time\nbefore    old.bfr: 30.0 ms in 3 samples, 1.5 s\nafter     new.bfr: 10.0 ms in "
+        "1 sample, 0.5 s\nbefore is multiplied by 0.3333, to the duration of the second\n5 "
         "functions have not changed by more than chance explains\n");
 }
 
@@ -120,7 +119,7 @@ static void test_change_beyond_the_noise_is_listed(void **state)
                  "proc_lib:init_p/5\n"
                  "      120.0 ms               0       -120.0 ms     -100.0 %         96.8 ms      "
                  " -120.0 ms  "
-                 "erlang:+/2\n\n2 functions have not changed by more than chance explains\n");
+                 "erlang:+/2\n2 functions have not changed by more than chance explains\n");
 }
 
 /* Sorted by self, the columns and the noise are the function's, without callees. */
@@ -132,7 +131,7 @@ static void test_table_can_be_sorted_by_self(void **state)
                  "with callees\n"
                  "      120.0 ms               0       -120.0 ms     -100.0 %         96.8 ms      "
                  " -120.0 ms  "
-                 "erlang:+/2\n\n1 function has not changed by more than chance explains\n");
+                 "erlang:+/2\n1 function has not changed by more than chance explains\n");
 }
 
 static void test_unknown_order_is_refused(void **state)
@@ -166,8 +165,8 @@ static void test_metric_changes_within_each_recording_only(void **state)
     metrics_set(&small.samples[1].metrics, METRIC_HEAP, 2100);
     text = small_output_of(&small, &changes_format, &settings);
     assert_non_null(strstr(text, "cpu, change of heap\n"
-                                 "  before  old.bfr: 100 words in 1 samples, 1.5 s\n"
-                                 "  after   new.bfr: 0 in 0 samples, 0.5 s\n"));
+                                 "before    old.bfr: 100 words in 1 sample, 1.5 s\n"
+                                 "after     new.bfr: 0 in 0 samples, 0.5 s\n"));
     free(text);
 }
 
@@ -205,6 +204,96 @@ static void test_page_has_both_recordings_and_their_ranges(void **state)
     free(page);
 }
 
+static int ignore(void *context, const struct sample *sample, struct error *error)
+{
+    (void)context;
+    (void)sample;
+    (void)error;
+    return 0;
+}
+
+/* Make `side` that of the small profile with this error of the time of event gc. */
+static void read_side(struct comparison_side *side, uint64_t time_error)
+{
+    struct profile *profile = profile_new();
+    struct small_profile small;
+    struct recording *recording;
+    struct error error;
+    bool cut;
+
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    small.summary.errors[0] = time_error;
+    recording = recording_open(small_recording(&small), "test", &error);
+    profile_free(small.profile);
+    assert_non_null(recording);
+    assert_int_equal(recording_read(recording, profile, ignore, NULL, &cut, &error), 0);
+    side->recording = recording;
+    side->profile = profile;
+}
+
+/* Return a comparison of event gc, whose time is known on side 0 only. */
+static char *compared_gc(const struct output_format *format)
+{
+    struct comparison comparison = small_comparison(PER_TIME);
+    struct output_settings settings = {
+        .view.grouping = {{GROUP_NAME}},
+        .event = "gc",
+        .comparison = &comparison,
+    };
+    struct recording *recordings[2];
+    struct profile *profiles[2];
+    struct small_profile small;
+    char *text;
+
+    for (int side = 0; side < 2; side++) {
+        read_side(&comparison.sides[side], side ? EVENT_ERROR_UNKNOWN : 100000);
+        recordings[side] = (struct recording *)comparison.sides[side].recording;
+        profiles[side] = (struct profile *)comparison.sides[side].profile;
+    }
+    small_profile_make(&small);
+    small_profile_add_events(&small);
+    text = small_output_of(&small, format, &settings);
+    for (int side = 0; side < 2; side++) {
+        recording_close(recordings[side]);
+        profile_free(profiles[side]);
+    }
+    return text;
+}
+
+static void test_text_says_how_sure_the_total_of_each_side_is(void **state)
+{
+    char *text = compared_gc(&changes_format);
+
+    (void)state;
+    assert_non_null(
+        strstr(text, " s; all hits of the recording: 4.60 ms +- 0.20 ms; 1,234 hits, 40.0 % of the "
+                     "time covered in 13 windows, at 0.60 % of the VM's CPU time, 2 "
+                     "samples lost\nafter "));
+    assert_non_null(strstr(
+        text, " s; all hits of the recording: 4.6 ms +- ? (windows are too few or too short: "
+              "raise --budget or record longer); 1,234 hits, 40.0 %"));
+    free(text);
+}
+
+static void test_page_has_the_summary_of_each_side(void **state)
+{
+    static const char *const sums =
+        "\"windows\": 13, \"sums\": [4600000, 3085, 1000, 0, 0, 0], \"errors\": ";
+    char *page = compared_gc(&html_format), *at = strstr(page, "\"summaries\": [{\"hits\": 1234");
+
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        const char *errors = side ? "[null, 100, 0, 0, 0, 0]}]" : "[100000, 100, 0, 0, 0, 0]}, ";
+
+        at = at ? strstr(at, sums) : NULL;
+        assert_non_null(at);
+        at += strlen(sums);
+        assert_true(strstr(at, errors) == at);
+    }
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +306,8 @@ int main(void)
         cmocka_unit_test(test_metric_changes_within_each_recording_only),
         cmocka_unit_test(test_folded_line_has_a_count_for_each_side),
         cmocka_unit_test(test_page_has_both_recordings_and_their_ranges),
+        cmocka_unit_test(test_text_says_how_sure_the_total_of_each_side_is),
+        cmocka_unit_test(test_page_has_the_summary_of_each_side),
     };
 
     return cmocka_run_group_tests_name("output_changes", tests, NULL, NULL);

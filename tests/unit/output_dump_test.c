@@ -110,8 +110,8 @@ static void add_process(const char *pid, stack_id stack, uint64_t old)
     metrics_set(&dump.processes[dump.count++].metrics, METRIC_OLD, old);
 }
 
-/* Processes that were selected by a metric are all shown, with the metric, the largest first; their
- * groups, too. */
+/* Processes that were selected by a metric are all shown, with the metric, the largest first.
+ * Neighbours share their stack. */
 static void test_text_has_the_largest_processes_first(void **state)
 {
     char pid[16];
@@ -125,15 +125,18 @@ static void test_text_has_the_largest_processes_first(void **state)
         add_process(pid, small.samples[0].stack, i);
     }
     add_process("<0.7.0>", small.samples[2].stack, 1000);
+    dump.processes[2].stack = small.samples[2].stack;
     expect(dump_write_text, "shop@\"web\", pid 100, OTP 27\n"
                             "7 processes: 7 idle\n\n"
                             "1 idle\n    spin\n"
                             "  <0.7.0>                                        old 8.0 kB\n\n"
-                            "6 idle\n    erlang:+/2\n    proc_lib:init_p/5\n"
+                            "3 idle\n    erlang:+/2\n    proc_lib:init_p/5\n"
                             "  <0.6.0>                                        old 48 B\n"
                             "  <0.5.0>                                        old 40 B\n"
-                            "  <0.4.0>                                        old 32 B\n"
-                            "  <0.3.0>                                        old 24 B\n"
+                            "  <0.4.0>                                        old 32 B\n\n"
+                            "1 idle\n    spin\n"
+                            "  <0.3.0>                                        old 24 B\n\n"
+                            "2 idle\n    erlang:+/2\n    proc_lib:init_p/5\n"
                             "  <0.2.0>                                        old 16 B\n"
                             "  <0.1.0>                                        old 8 B\n");
     close_dump();

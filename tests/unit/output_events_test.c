@@ -286,8 +286,8 @@ static void test_digits_follow_the_interval(void **state)
         enum unit unit;
         const char *amount_text, *half_text;
     } cases[] = {
-        {1214000000, 0, UNIT_NS, "1.2 s", ""},
-        {1214000000, NAN, UNIT_NS, "1.2 s", "+- ?"},
+        {1214000000, 0, UNIT_NS, "1.21 s", ""},
+        {1214000000, NAN, UNIT_NS, "1.21 s", "+- ?"},
         {1214000000, 30000000, UNIT_NS, "1.214 s", "+- 0.030 s"},
         {1214000000, 30100000, UNIT_NS, "1.214 s", "+- 0.031 s"},
         {1214000000, 230000000, UNIT_NS, "1.21 s", "+- 0.23 s"},

@@ -210,10 +210,10 @@ static void test_each_event_has_its_own_columns_of_values(void **state)
     SIGNED(page, "value 4", 700, -700);
     assert_non_null(strstr(page, "{\"name\": \"gc\", \"values\": [{\"name\": \"time\", "
                                  "\"unit\": \"ns\"}"));
-    assert_non_null(strstr(page, "\"summary\": {\"hits\": 1234, \"lost\": 2, "
+    assert_non_null(strstr(page, "\"summaries\": [{\"hits\": 1234, \"lost\": 2, "
                                  "\"spanNs\": 2500000000, \"coveredNs\": 1000000000, "
                                  "\"windows\": 13, \"sums\": [4600000, 3085, 1000, 0, 0, 0], "
-                                 "\"errors\": [100000, 100, 0, 0, 0, 0]}"));
+                                 "\"errors\": [100000, 100, 0, 0, 0, 0]}]"));
     free(page);
 }
 

@@ -344,6 +344,36 @@ static void test_exact_and_unknown_rows_are_told_apart(void **state)
     row_interval_free_whole(&whole);
 }
 
+/* If the windows saw nothing that was sampled, a row has its share of the error of the total. The
+ * error of a selection is not known. */
+static void test_exact_samples_alone_have_the_error_of_the_total(void **state)
+{
+    const struct event_summary summary = {.event = 1,
+                                          .hits = 10,
+                                          .span_ns = 10000000000,
+                                          .covered_ns = 80000000,
+                                          .windows = 8,
+                                          .sums = {1000},
+                                          .errors = {100}};
+    struct row_whole whole = {0};
+    struct row_sum row = {0};
+    struct row_cover cover;
+
+    (void)state;
+    for (int i = 0; i < 10; i++) {
+        struct row_part part = row_interval_add_whole(
+            &whole, &(struct sample){.values = {100}, .flags = SAMPLE_EXACT}, 0);
+
+        if (i < 4)
+            row_interval_add(&row, &whole, &part);
+    }
+    cover = row_interval_cover(&whole, &summary, 0, false);
+    assert_true(fabs(row_interval_half(&row, &whole, &cover) - 0.4 * 196) < 0.1);
+    cover = row_interval_cover(&whole, &summary, 0, true);
+    assert_true(isnan(row_interval_half(&row, &whole, &cover)));
+    row_interval_free_whole(&whole);
+}
+
 /* The two parts of one hit are one sample, with the sum of both. */
 static void test_parts_of_a_hit_count_as_one_sample(void **state)
 {
@@ -509,6 +539,7 @@ int main(void)
         cmocka_unit_test(test_rows_of_few_samples_or_windows_are_chance),
         cmocka_unit_test(test_exact_samples_beside_windows_are_not_sure),
         cmocka_unit_test(test_exact_and_unknown_rows_are_told_apart),
+        cmocka_unit_test(test_exact_samples_alone_have_the_error_of_the_total),
         cmocka_unit_test(test_parts_of_a_hit_count_as_one_sample),
         cmocka_unit_test(test_intervals_of_sweeps_hold_the_truth),
         cmocka_unit_test(test_ticks_are_counts_at_random),

@@ -48,12 +48,14 @@ static void test_names_are_cut_in_their_middle(void **state)
         "  12.6 ms  19.4 %  <0.612.0>  \u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4"
         "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\n"
         "  12.6 ms  19.4 %  <0.612.0>  cart\n"
-        "  1  2  3  4  5  6  7  8  9  10  11  12  13  14  15  16\n",
+        "  1  2  3  4  5  6  7  8  9  10  11  12  13  14  15  16\n"
+        "  +1,423,456,789 words  2,987 words  lists:mapfoldl_1/3\n",
         "  12.6 ms  19.4 %  <0.612.0>  channel ...37201 (1)\n"
         "  12.6 ms  19.4 %  <0.612.0>  \u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4..."
         "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\n"
         "  12.6 ms  19.4 %  <0.612.0>  cart\n"
-        "  1  2  3  4  5  6  7  8  9  10  11  12  13  14  15  16\n");
+        "  1  2  3  4  5  6  7  8  9  10  11  12  13  14  15  16\n"
+        "  +1,423,456,789 words  2,987 words  lists...l_1/3\n");
 }
 
 /* Labels and headings are bold, where the terminal has styles. */

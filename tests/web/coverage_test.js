@@ -100,20 +100,20 @@ test("only totals of windows are uncertain", () => {
     const summary = { hits: 40, lost: 0, spanNs: 1000, coveredNs: 250, windows: 5, sums: [800],
         errors: [50] };
 
-    assert.equal(countedOf(recording, weights), null);
-    gc.summary = { ...summary, windows: 0, coveredNs: 1000 };
-    assert.equal(countedOf(recording, weights), null);
-    gc.summary = summary;
-    assert.equal(countedOf(recording, weigh(recording, { ...GC, weight: "samples" })), null);
-    const counted = countedOf(recording, weights);
+    assert.equal(countedOf(recording, weights, 0), null);
+    gc.summaries = [{ ...summary, windows: 0, coveredNs: 1000 }];
+    assert.equal(countedOf(recording, weights, 0), null);
+    gc.summaries = [summary];
+    assert.equal(countedOf(recording, weigh(recording, { ...GC, weight: "samples" }), 0), null);
+    const counted = countedOf(recording, weights, 0);
 
     assert.deepEqual([counted.sum, counted.half, counted.share], [800, 98, 0.25]);
     assert.equal(counted.unseen, 12);
     assert.equal(sumText({ ...counted, sum: 0, half: 0 }, "ns"), "0 ns, at most 12 hits");
     assert.equal(sumText({ ...counted, sum: 0, half: 0, unseen: 0 }, "ns"), "0 ns");
     assert.equal(sumText(counted, "ns"), "800 ns \u00b1 98 ns");
-    gc.summary = { ...summary, errors: [null] };
-    assert.ok(Number.isNaN(countedOf(recording, weights).half));
+    gc.summaries = [{ ...summary, errors: [null] }];
+    assert.ok(Number.isNaN(countedOf(recording, weights, 0).half));
     assert.deepEqual([counted, { sum: 10, half: 11 }, { sum: 10, half: NaN }].map(isSure),
         [true, false, false]);
 });

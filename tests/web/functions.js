@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Prints the rows of the table of functions that a page shows for each of several choices, as a JSON
- * list of lists of [name, total, half of its interval, samples]; half is null if it is unknown.
+ * list of lists of [name, total, half of its interval, samples, noise of its change]; half is null if
+ * it is unknown, and noise also if nothing is compared.
  * Standard input has the choices as a JSON list, as for stacks.js.
  *
  * usage: node functions.js PAGE
@@ -18,5 +19,5 @@ const model = new Model(recording), first = { ...DEFAULTS, ...recording.header.c
 const choices = JSON.parse(await text(process.stdin));
 
 console.log(JSON.stringify(choices.map((choice) =>
-    model.functions({ ...first, ...choice }).map(({ name, total, half, samples }) =>
-        [name, total, half, samples]))));
+    model.functions({ ...first, ...choice }).map(({ name, total, half, samples, against }) =>
+        [name, total, half, samples, against?.noise ?? null]))));

@@ -96,8 +96,8 @@ export function makeRecording(samples, parts = [{ from: 0, to: 10000, frequency:
         threads: { target: new Uint32Array(1), tid: new Uint32Array(1), name: new Uint32Array(1),
             kind: new Uint8Array(1), number: new Uint32Array(1) },
         targets: [{ node: "", host: "", pid: 0 }, { node: "shop@web", host: "", pid: 100 }],
-        events: [{ name: "", values: [], summary: null }, ...events.map((name) =>
-            ({ name, values: valuesOf(name), summary: null }))],
+        events: [{ name: "", values: [], summaries: [] }, ...events.map((name) =>
+            ({ name, values: valuesOf(name), summaries: [] }))],
         spans: ["", ...events].map(() => null),
         recorded: ["", ...events].map(() => null),
         nodeMetrics: [],

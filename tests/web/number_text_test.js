@@ -6,8 +6,8 @@ import { test } from "node:test";
 import { amountText, changeText, estimateText, figureText } from "../../web/view/number_text.js";
 
 test("the digits of an estimate follow its interval", () => {
-    assert.equal(estimateText(1.214e9, 0, "ns"), "1.2 s");
-    assert.equal(estimateText(1.214e9, NaN, "ns"), "1.2 s ± ?");
+    assert.equal(estimateText(1.214e9, 0, "ns"), "1.21 s");
+    assert.equal(estimateText(1.214e9, NaN, "ns"), "1.21 s ± ?");
     assert.equal(estimateText(1.214e9, 3.01e7, "ns"), "1.214 s ± 0.031 s");
     assert.equal(estimateText(1.214e9, 1.2e10, "ns"), "1 s ± 12 s");
     assert.equal(estimateText(1500, 99.5, "bytes"), "1.500 kB ± 0.100 kB");

@@ -15,6 +15,7 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgro
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
 const context = await browser.newContext({ viewport: { width: 1600, height: 1000 } });
 let page = await context.newPage();
+let size = page.viewportSize();
 const complaints = [];
 
 const steps = {
@@ -22,6 +23,7 @@ const steps = {
     async open(url) {
         await page.close();
         page = await context.newPage();
+        await page.setViewportSize(size);
         page.on("console", (message) => {
             if (["error", "warning"].includes(message.type()))
                 complaints.push(message.text());
@@ -93,7 +95,11 @@ const steps = {
     /** How many pages of paper it prints. */
     pages: async () => (await page.pdf({ format: "A4", landscape: true })).toString("latin1")
         .match(/\/Type \/Page\b/g).length,
-    resize: ([width, height]) => page.setViewportSize({ width, height }),
+    /** Also of pages that are opened later. */
+    async resize([width, height]) {
+        size = { width, height };
+        await page.setViewportSize(size);
+    },
     /** The browser's Back and Forward: -1 and 1. */
     travel: (steps) => page.evaluate((count) => history.go(count), steps),
     text: (selector) => page.locator(selector).innerText(),

@@ -13,7 +13,7 @@ const all = (recording) => Uint32Array.from({ length: recording.samples.count },
 const lines = (recording, changes = {}) => {
     const choice = { ...CHOICE, ...changes };
 
-    return lineRows(recording, choice, weigh(recording, choice), [all(recording), null], null)
+    return lineRows(recording, choice, weigh(recording, choice), [all(recording), null], [null, null])
         .map(({ place, name, self, total }) => [place, name, self, total]).sort();
 };
 

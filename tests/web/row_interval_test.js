@@ -19,7 +19,7 @@ function recorded(more = [], summary = SUMMARY) {
         ({ time: i * 250, event: EVENT, stack, value: 100, process: stack }))).flat();
     const recording = makeRecording([...samples, ...more]);
 
-    recording.events[1].summary = summary;
+    recording.events[1].summaries = [summary];
     return new Model(recording);
 }
 
@@ -56,7 +56,7 @@ test("windows that differ make a row unsure, the more so the fewer they are", ()
         event: EVENT, value: 10, stack: i % 100 < (i % 200 < 100 ? 70 : 30) ? "a" : "b" }));
     const recording = makeRecording(many);
 
-    recording.events[1].summary = { ...SUMMARY, hits: 800, windows: 8, errors: [0] };
+    recording.events[1].summaries = [{ ...SUMMARY, hits: 800, windows: 8, errors: [0] }];
     const { half } = rowOf(new Model(recording).functions(choose()), "a");
 
     /* 700 or 300 of 1,000 in each window, where the share of all is 500. */
@@ -70,7 +70,7 @@ test("a function that calls itself, and its callers, count a sample once", () =>
 
     deep.recording = makeRecording(Array.from({ length: 80 }, (_, i) => ({ event: EVENT, value: 100,
         time: (i >> 1) * 250, stack: i % 2 ? "c;a;d;a" : "c;b", process: "p" })));
-    deep.recording.events[1].summary = SUMMARY;
+    deep.recording.events[1].summaries = [SUMMARY];
     const rows = deep.functions(choose());
 
     near(rowOf(rows, "a").half, rowOf(model.functions(choose()), "a").half);
@@ -83,7 +83,7 @@ test("two parts of a hit are one sample with the sum of both", () => {
             process: stack[0] }))).flat();
     const recording = makeRecording(parted);
 
-    recording.events[1].summary = SUMMARY;
+    recording.events[1].summaries = [SUMMARY];
     const rows = new Model(recording).functions(choose());
 
     near(rowOf(rows, "p").half, rowOf(recorded().functions(choose()), "a").half);
@@ -101,12 +101,17 @@ test("samples of attached probes are exact", () => {
         ({ time: 0, event: EVENT, stack: "sure", value: 10, exact: true, process: "sure" }));
     const all = makeRecording(exact), summary = { ...SUMMARY, windows: 0, coveredNs: 1e10, errors: [0] };
 
-    all.events[1].summary = { ...summary, hits: 50, sums: [500] };
+    all.events[1].summaries = [{ ...summary, hits: 50, sums: [500] }];
     assert.equal(rowOf(new Model(all).functions(choose()), "sure").half, 0);
     /* Beside windows, a hit that they missed stands for 100: up to 3.7 of them (rule of three). */
     const { half } = rowOf(recorded(exact).functions(choose()), "sure");
 
     near(half, poissonHalf(0) * 100);
+    /* In the windows were no hits: the error of the total is that of its rows. */
+    const quiet = makeRecording(exact);
+
+    quiet.events[1].summaries = [{ ...SUMMARY, hits: 50, sums: [1000] }];
+    assert.equal(rowOf(new Model(quiet).functions(choose()), "sure").half, 98);
 });
 
 test("where all hits were seen and some were sampled, only the sample is chance", () => {
@@ -134,7 +139,8 @@ test("too few windows tell nothing, and events without totals have no interval",
         recording.events[1].name = name;
         const model = new Model(recording), choice = choose({ event: name });
 
-        assert.equal(rowIntervals(recording, model.weights(choice), model.sides(choice)[0]), null);
+        assert.equal(rowIntervals(recording, model.weights(choice), model.sides(choice)[0], 0),
+            null);
         assert.equal(rowOf(model.functions(choice), "a").half, 0);
     }
 });

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { poissonHalf } from "../../web/analysis/counted.js";
 import { callCounts, functionOfEvent } from "../../web/analysis/call_counts.js";
 import { functionCallers, functionRows } from "../../web/analysis/function_rows.js";
 import { group } from "../../web/analysis/grouping.js";
@@ -23,6 +24,8 @@ const given = (recording, changes = {}) => {
     return { recording, choice, weights, roots, samples: samples(choice.range),
         against: choice.against && samples(choice.against) };
 };
+const NONE = [null, null]; /* no intervals */
+const near = (a, b) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.abs(b), `${a} is not ${b}`);
 const row = (rows, name) => rows.find((candidate) => candidate.name === name);
 
 const FRAMES = [
@@ -60,17 +63,17 @@ test("functions have the calls of the selected samples, exact or with an interva
     const countsOf = (changes) => {
         const { choice, weights, samples } = given(recording, changes);
 
-        return functionRows(recording, choice, weights, [samples, null], null)
+        return functionRows(recording, choice, weights, [samples, null], NONE)
             .map(({ name, total, calls }) => [name, total, calls]);
     };
 
-    recording.events[2].summary = summaryOf(30, 0);
-    recording.events[3].summary = summaryOf(5, 2);
+    recording.events[2].summaries = [summaryOf(30, 0)];
+    recording.events[3].summaries = [summaryOf(5, 2)];
     assert.deepEqual(countsOf({}), [["a:b/1", 60, { calls: 5, half: 3.92 }],
         ["c:d/2", 60, { calls: 30, half: 0 }]]);
     const ofP = Uint32Array.from([1]);
 
-    assert.deepEqual([...callCounts(recording, ofP)],
+    assert.deepEqual([...callCounts(recording, ofP, 0)],
         [["c:d/2", { calls: 20, half: 0 }], ["a:b/1", { calls: 0, half: NaN }]]);
 });
 
@@ -95,7 +98,7 @@ test("a cell of event wall is about as long as the time between sweeps", () => {
 
 test("the functions table counts a recursive function once", () => {
     const { recording, choice, weights, samples } = given(makeRecording(FRAMES));
-    const rows = functionRows(recording, choice, weights, [samples, null]);
+    const rows = functionRows(recording, choice, weights, [samples, null], NONE);
 
     assert.deepEqual(rows.map(({ name, self, total, samples: count }) => [name, self, total, count])
         .sort(), [["a", 0, 10, 3], ["b", 2, 10, 3], ["c", 18, 18, 3], ["d", 0, 10, 1]]);
@@ -110,11 +113,12 @@ test("functions of two ranges have their change and its noise", () => {
         stack: i < 100 ? "same" : i < 190 ? "same" : "fresh", value: 2 }));
     const { recording, choice, weights, samples, against } = given(makeRecording(many),
         { range: { from: 1000, to: 2000 }, against: { from: 0, to: 1000 } });
-    const rows = functionRows(recording, choice, weights, [samples, against]);
+    const rows = functionRows(recording, choice, weights, [samples, against], NONE);
     const same = row(rows, "same").against, fresh = row(rows, "fresh").against;
 
     assert.deepEqual([same.total, same.change, fresh.total, fresh.change], [200, -20, 0, 20]);
-    assert.ok(Math.abs(same.noise - 1.96 * 2 * Math.sqrt(190)) < 1e-9);
+    near(same.noise, Math.hypot(2 * poissonHalf(100), 2 * poissonHalf(90)));
+    near(fresh.noise, Math.hypot(2 * poissonHalf(10), 2 * poissonHalf(0)));
     assert.ok(Math.abs(same.change) < same.noise && fresh.change > fresh.noise);
 });
 
@@ -123,11 +127,12 @@ test("heavy samples have more noise than light ones", () => {
     const { recording, choice, weights, samples, against } = given(makeRecording(values.map(
         (value, i) => ({ time: i * 1000, stack: "a", value }))),
         { range: { from: 0, to: 2000 }, against: { from: 2000, to: 4000 } });
-    const noiseOf = (by) => row(functionRows(recording, choice, by, [samples, against]), "a")
+    const noiseOf = (by) => row(functionRows(recording, choice, by, [samples, against], NONE), "a")
         .against.noise;
 
-    assert.ok(Math.abs(noiseOf(weights) - 1.96 * Math.sqrt(1 + 9 + 4 + 4)) < 1e-9);
-    assert.ok(Math.abs(noiseOf({ ...weights, unit: "samples" }) - 1.96 * Math.sqrt(8)) < 1e-9);
+    /* 4 in samples of 1 and 3 is as sure as 4 in 1.6 equal samples. */
+    near(noiseOf(weights), Math.hypot(4 * poissonHalf(1.6) / 1.6, 4 * poissonHalf(2) / 2));
+    near(noiseOf({ ...weights, unit: "samples" }), Math.hypot(poissonHalf(4), poissonHalf(4)));
 });
 
 test("a hit with two samples counts once in both tables", () => {
@@ -135,7 +140,7 @@ test("a hit with two samples counts once in both tables", () => {
         process: "cart", stack: i ? "a;[runnable]" : "a;[waiting]", ofHit: i > 0 }));
     const { recording, choice, weights, samples } = given(makeRecording([...hit(1, 5, 2),
         ...hit(2, 4, 1), ...hit(1001, 3), ...hit(1002, 0, 7)]));
-    const rows = functionRows(recording, choice, weights, [samples, null]);
+    const rows = functionRows(recording, choice, weights, [samples, null], NONE);
 
     assert.deepEqual(rows.map(({ name, total, samples: count }) => [name, total, count]).sort(),
         [["[runnable]", 10, 3], ["[waiting]", 12, 3], ["a", 22, 4]]);
@@ -152,7 +157,7 @@ test("a hit weighs 1 sample, at the first of its samples whose status is selecte
     const totalOf = (statuses) => {
         const { choice, weights, samples } = given(recording, { weight: "samples", statuses });
 
-        return row(functionRows(recording, choice, weights, [samples, null]), "a").total;
+        return row(functionRows(recording, choice, weights, [samples, null], NONE), "a").total;
     };
 
     assert.deepEqual([[], [2], [3]].map(totalOf), [2, 2, 1]);
@@ -163,9 +168,9 @@ test("the noise of hits with two samples is that of their sums", () => {
         stack: i ? "a;[runnable]" : "a;[waiting]", ofHit: i > 0 }));
     const { recording, choice, weights, samples, against } = given(makeRecording(
         [...hit(1), ...hit(1001)]), { range: { from: 1000, to: 2000 }, against: { from: 0, to: 1000 } });
-    const rows = functionRows(recording, choice, weights, [samples, against]);
+    const rows = functionRows(recording, choice, weights, [samples, against], NONE);
 
-    assert.ok(Math.abs(row(rows, "a").against.noise - 1.96 * Math.sqrt(49 + 49)) < 1e-9);
+    near(row(rows, "a").against.noise, Math.hypot(7 * poissonHalf(1), 7 * poissonHalf(1)));
 });
 
 test("the processes table sums all events of a process", () => {

@@ -50,3 +50,11 @@ def accuracy(release, options):
     yield Figure("split: worst of three functions of one process, points off",
                  100 * max(abs(functions[f] - share) for f, share in true_functions.items()),
                  "{:.2f}", most=2)
+    own = known_split.OwnTimes(release, options.seconds)
+    for what, shares in (("prof", own.found), ("eprof", own.traced)):
+        yield Figure(f"costly: worst of the 20 costliest functions by {what}, points off",
+                     100 * max(abs(shares[f] - share) for f, share in own.truth.items()), "{:.2f}",
+                     most=2)
+    apart, contrary = own.pairs()
+    yield Figure(f"costly: pairs in another order than by eprof, of {apart} whose intervals are apart",
+                 len(contrary), "{:.0f}", most=0)

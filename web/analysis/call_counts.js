@@ -25,9 +25,10 @@ export function functionOfEvent(event) {
  *
  * @param {Recording} recording
  * @param {Uint32Array} samples
+ * @param {number} part of the recording that they are of; -1: of several
  * @returns {Map<string, CallCount>}
  */
-export function callCounts({ events, samples: all }, samples) {
+export function callCounts({ events, samples: all }, samples, part) {
     const sums = new Float64Array(events.length);
     const values = events.map(({ name }, id) => (id && functionOfEvent(name)
         ? all.value(placeOf(events[id])) : null));
@@ -38,7 +39,7 @@ export function callCounts({ events, samples: all }, samples) {
         sums[id] += values[id]?.[samples[i]] ?? 0;
     }
     return new Map([...events.keys()].filter((id) => values[id]).map((id) =>
-        [functionOfEvent(events[id].name), { calls: sums[id], half: halfOf(events[id], sums[id]) }]));
+        [functionOfEvent(events[id].name), { calls: sums[id], half: halfOf(events[id], sums[id], part) }]));
 }
 
 /** @param {RecordedEvent} event */
@@ -49,10 +50,11 @@ const placeOf = ({ values }) => values.findIndex(({ name }) => name === "count")
  *
  * @param {RecordedEvent} event
  * @param {number} calls
+ * @param {number} part
  */
-function halfOf(event, calls) {
-    const value = placeOf(event), sum = event.summary?.sums[value] ?? 0;
-    const error = event.summary?.errors[value] ?? NaN;
+function halfOf(event, calls, part) {
+    const value = placeOf(event), summary = event.summaries[part];
+    const sum = summary?.sums[value] ?? 0, error = summary?.errors[value] ?? NaN;
 
     return error && Math.abs(calls - sum) > 1 ? NaN : SURE * error;
 }

@@ -3,8 +3,8 @@
  * The weight of each function or source line, without its callees (self) and with them (total). Only
  * the outermost call of a recursive function counts in its total, so that no sample counts twice.
  */
-import { SURE } from "#analysis/counted";
 import { remember } from "#analysis/memo";
+import { noiseOf } from "#analysis/noise";
 import { nodesOfSamples } from "#analysis/shown_stacks";
 import {
     countsSamples, findShared, scaleOf, sumSquares, sumUp, youngestShared,
@@ -17,6 +17,7 @@ import {
 /** @typedef {import("../types").Cost} Cost */
 /** @typedef {import("#analysis/shown_stacks").ShownStacks} ShownStacks */
 /** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
+/** @typedef {[RowIntervals | null, RowIntervals | null]} Intervals by side */
 
 /**
  * The cost of each function of `shown` with a sample in A or B, by id. Callers come before callees.
@@ -25,37 +26,34 @@ import {
  * @param {Choice} choice
  * @param {Weights} weights
  * @param {Sides} sides
- * @param {RowIntervals | null} intervals of side 0
+ * @param {Intervals} intervals
  * @param {ShownStacks} shown
  * @param {number} count of functions
  * @returns {Map<number, Cost>}
  */
 export function costsById(recording, choice, weights, sides, intervals, shown, count) {
-    const [ours, others] = sides.map((samples) =>
-        samples && sumCosts(recording, shown, count, weights, samples));
-    const scale = scaleOf(recording, choice, weights, sides);
-    const halves = intervals && halvesOf(recording, shown, count, sides[0], intervals);
+    const options = { scale: scaleOf(recording, choice, weights, sides),
+        byShare: choice.against !== null && choice.per === "total" };
+    const sideOf = (/** @type {Uint32Array} */ samples, /** @type {number} */ side) =>
+        ({ sums: sumCosts(recording, shown, count, weights, samples), intervals: intervals[side],
+            halves: halvesOf(recording, shown, count, samples, intervals[side], options.byShare) });
+    const ours = sideOf(sides[0], 0), others = sides[1] && sideOf(sides[1], 1);
     /** @type {Map<number, Cost>} */
     const costs = new Map();
 
-    for (let node = 1; ours && node < shown.count; node++) {
-        const id = shown.fn[node];
+    for (let node = 1; node < shown.count; node++) {
+        const id = shown.fn[node], { sums } = ours;
 
-        if (!costs.has(id) && (ours.samples[id] || others?.samples[id]))
-            costs.set(id, { self: ours.self[id], total: ours.total[id], half: halves?.[id] ?? 0,
-                samples: ours.samples[id], against: others && comparison(ours, others, id, scale) });
+        if (!costs.has(id) && (sums.samples[id] || others?.sums.samples[id]))
+            costs.set(id, { self: sums.self[id], total: sums.total[id], half: ours.halves?.[id] ?? 0,
+                samples: sums.samples[id], against: others && comparison([ours, others], id, options) });
     }
     return costs;
 }
 
 /**
- * @typedef {object} Costs by function
- * @property {Float64Array} self
- * @property {Float64Array} total
- * @property {Float64Array} samples number of samples in `total`
- * @property {Float64Array} squares the variance of `total`
- * @property {Float64Array} units number of samples for the variance of one sample; a weight that is
- *     a number of samples counts as so many
+ * @typedef {{ self: Float64Array, total: Float64Array } & import("#analysis/noise").Sums} Costs by
+ *     function; `samples`, `size` and `squares` are of `total`
  */
 
 /**
@@ -68,31 +66,38 @@ export function costsById(recording, choice, weights, sides, intervals, shown, c
  */
 function sumCosts(recording, shown, count, weights, samples) {
     const nodes = sumStacks(recording, shown, weights, samples), outermost = outermostCalls(shown);
-    const self = new Float64Array(count), total = new Float64Array(count);
-    const counts = new Float64Array(count), squares = new Float64Array(count);
+    const [self, total, size, counts, squares] =
+        Array.from({ length: 5 }, () => new Float64Array(count + 1));
+    const add = (/** @type {number} */ id, /** @type {number} */ node) => {
+        total[id] += nodes.total[node];
+        size[id] += nodes.size[node];
+        counts[id] += nodes.samples[node];
+        squares[id] += nodes.squares[node];
+    };
 
     for (let node = 1; node < shown.count; node++) {
         self[shown.fn[node]] += nodes.self[node];
-        if (outermost[node]) {
-            total[shown.fn[node]] += nodes.total[node];
-            counts[shown.fn[node]] += nodes.samples[node];
-            squares[shown.fn[node]] += nodes.squares[node];
-        }
+        if (outermost[node])
+            add(shown.fn[node], node);
     }
-    return { self, total, samples: counts, squares,
+    add(count, 0);
+    return { self, total, size, samples: counts, squares,
         units: countsSamples(weights) ? squares : counts };
 }
 
 /**
- * Half of the interval of the total, by function.
+ * Half of the interval of the total, by function; null: unknown how the event was seen.
  *
  * @param {Recording} recording
  * @param {ShownStacks} shown
  * @param {number} count of functions
  * @param {Uint32Array} samples
- * @param {RowIntervals} intervals
+ * @param {RowIntervals | null} intervals
+ * @param {boolean} ofShares
  */
-function halvesOf(recording, shown, count, samples, intervals) {
+function halvesOf(recording, shown, count, samples, intervals, ofShares) {
+    if (!intervals)
+        return null;
     const outermost = outermostCalls(shown);
     const { parent, fn } = shown, nodes = nodesOfSamples(recording, shown);
 
@@ -100,7 +105,7 @@ function halvesOf(recording, shown, count, samples, intervals) {
         for (let node = nodes[sample]; node; node = parent[node])
             if (outermost[node])
                 add(fn[node]);
-    });
+    }, ofShares);
 }
 
 /**
@@ -113,7 +118,7 @@ function halvesOf(recording, shown, count, samples, intervals) {
  */
 export function sumStacks(recording, shown, weights, samples) {
     const ids = nodesOfSamples(recording, shown);
-    const { weight: self, samples: counts } = sumUp(ids, shown.count, weights, samples);
+    const { weight: self, size, samples: counts } = sumUp(ids, shown.count, weights, samples);
     const squares = sumSquares(ids, shown.count, weights, samples), total = self.slice();
     const { a, b, hits, products } = findShared(ids, recording, weights, samples);
 
@@ -126,10 +131,11 @@ export function sumStacks(recording, shown, weights, samples) {
     }
     for (let node = shown.count - 1; node > 0; node--) {
         total[shown.parent[node]] += total[node];
+        size[shown.parent[node]] += size[node];
         counts[shown.parent[node]] += counts[node];
         squares[shown.parent[node]] += squares[node];
     }
-    return { self, total, samples: counts, squares };
+    return { self, total, size, samples: counts, squares };
 }
 
 /**
@@ -153,33 +159,14 @@ export function outermostCalls(shown) {
 }
 
 /**
- * @param {Costs} ours
- * @param {Costs} others
+ * @param {[import("#analysis/noise").Side & { sums: Costs }, import("#analysis/noise").Side & { sums: Costs }]} sides
  * @param {number} id
- * @param {number} scale
+ * @param {{ scale: number, byShare: boolean }} options
  */
-function comparison(ours, others, id, scale) {
-    const total = others.total[id] * scale;
+function comparison(sides, id, options) {
+    const [{ sums: ours }, { sums: others }] = sides, { scale } = options;
+    const total = others.total[id] * scale, change = ours.total[id] - total;
 
-    return {
-        self: others.self[id] * scale, total, samples: others.samples[id],
-        change: ours.total[id] - total,
-        noise: SURE * noise(ours, others, id, scale),
-    };
-}
-
-/**
- * The standard error of the difference of two sums, if samples hit a function by chance (Poisson).
- * A side without samples gets the variance of one sample (src/output/changes/function_changes.c).
- *
- * @param {Costs} ours
- * @param {Costs} others
- * @param {number} id
- * @param {number} scale
- */
-function noise(ours, others, id, scale) {
-    const after = ours.squares[id], before = others.squares[id] * scale * scale;
-    const one = Math.max(after / ours.units[id] || 0, before / others.units[id] || 0);
-
-    return Math.sqrt((after || one) + (before || one));
+    return { self: others.self[id] * scale, total, samples: others.samples[id], change,
+        noise: noiseOf(sides, id, change, options) };
 }

@@ -12,17 +12,18 @@
 export const SURE = 1.96;
 
 /**
- * The total of the event by a weight, from all of its hits. null if the weight is no value of the
- * event, if nothing was scaled up from windows, or if two recordings are compared.
+ * The total of the event by a weight, from all of its hits in a part of the recording. null if the
+ * weight is no value of the event, or if nothing was scaled up from windows.
  *
- * @param {Recording} recording
+ * @param {Pick<Recording, "events">} recording
  * @param {Pick<Weights, "event" | "value">} weights
+ * @param {number} part -1: of several, which is not known
  * @returns {Counted | null}
  */
-export function countedOf({ events, header }, { event, value }) {
-    const { name = "", summary = null } = events[event] ?? {};
+export function countedOf({ events }, { event, value }, part) {
+    const { name = "", summaries = [] } = events[event] ?? {}, summary = summaries[part];
 
-    if (!summary || value < 0 || !summary.windows || header.compares)
+    if (!summary || value < 0 || !summary.windows)
         return null;
     const { sums, errors, coveredNs, spanNs, windows, hits } = summary, error = errors[value];
 

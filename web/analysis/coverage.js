@@ -15,11 +15,21 @@ import { eventOf } from "#analysis/weights";
  * @param {Pick<Cells, "start" | "cellMs" | "of">} cells
  */
 export function coveredCells(recording, choice, cells) {
-    const [recorder] = recording.spans, own = recording.spans[eventOf(recording, choice)];
+    const seen = seenSpans(recording, eventOf(recording, choice));
 
-    if (own && recorder)
-        return shares(common(own, recorder), cells);
-    return own || recorder ? shares(own ?? recorder ?? [], cells) : null;
+    return seen && shares(seen, cells);
+}
+
+/**
+ * The spans in which an event could be seen while the recorder ran; null: all of the time.
+ *
+ * @param {Pick<Recording, "spans">} recording
+ * @param {number} event
+ */
+export function seenSpans({ spans }, event) {
+    const own = spans[event], [recorder] = spans;
+
+    return own && recorder ? common(own, recorder) : own ?? recorder ?? null;
 }
 
 /**

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The total of each recorded event, by its first value. */
 import { countedOf } from "#analysis/counted";
+import { common, seenSpans } from "#analysis/coverage";
 import { remember } from "#analysis/memo";
-import { recordedMs, samplesOfPart } from "#analysis/time_axis";
+import { samplesOfPart } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").EventTotal} EventTotal */
+/** @typedef {import("../types").Range} Range */
 
 /**
  * @param {Recording} recording
@@ -20,31 +22,32 @@ export function eventTotals(recording) {
  * @returns {EventTotal[]}
  */
 function makeTotals(recording) {
-    const { events, header } = recording;
-    const parts = header.parts.map((_, part) => sumsOf(recording, part));
+    const { events, header: { parts } } = recording;
+    const sums = parts.map((_, part) => sumsOf(recording, part));
 
     return events.slice(1).map(({ name, values }, i) => {
         const { name: value = "", unit = /** @type {const} */ ("count") } = values[0] ?? {};
-        const counted = countedOf(recording, { event: i + 1, value: 0 });
+        const counted = parts.map((_, part) => countedOf(recording, { event: i + 1, value: 0 }, part));
 
-        return { event: name, value, unit, sums: parts.map((sums) => sums[i + 1]), counted,
-            share: counted?.share ?? shareOf(recording, i + 1) };
+        return { event: name, value, unit, sums: sums.map((of) => of[i + 1]), counted,
+            shares: parts.map((part, index) => counted[index]?.share ?? shareOf(recording, i + 1, part)) };
     });
 }
 
 /**
- * The share of the recorded time in which an event could be seen.
+ * The share of the time of a part in which an event could be seen.
  *
- * @param {Recording} recording
+ * @param {Pick<Recording, "spans">} recording
  * @param {number} event
+ * @param {Range} part
  */
-function shareOf(recording, event) {
-    const spans = recording.spans[event] ?? recording.spans[0] ?? [];
+function shareOf(recording, event, { from, to }) {
+    const spans = seenSpans(recording, event), seen = common(spans ?? [], [from, to]);
     let sum = 0;
 
-    for (let i = 0; i < spans.length; i += 2)
-        sum += spans[i + 1] - spans[i];
-    return spans.length ? sum / recordedMs(recording, null) : 1;
+    for (let i = 0; i < seen.length; i += 2)
+        sum += seen[i + 1] - seen[i];
+    return spans && to > from ? sum / (to - from) : 1;
 }
 
 /**

@@ -6,6 +6,7 @@ import { costsById, outermostCalls, sumStacks } from "#analysis/costs";
 import { functionsOf, textsOf } from "#analysis/functions";
 import { ROOT } from "#analysis/kinds";
 import { shownStacks } from "#analysis/shown_stacks";
+import { partOf } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Choice} Choice */
@@ -15,21 +16,21 @@ import { shownStacks } from "#analysis/shown_stacks";
 /** @typedef {import("../types").Cost} Cost */
 /** @typedef {import("../types").FunctionRow} FunctionRow */
 /** @typedef {import("../types").FunctionCaller} FunctionCaller */
-/** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
+/** @typedef {import("#analysis/costs").Intervals} Intervals */
 
 /**
  * @param {Recording} recording
  * @param {Choice} choice
  * @param {Weights} weights
  * @param {Sides} sides
- * @param {RowIntervals | null} intervals of side 0
+ * @param {Intervals} intervals
  * @returns {FunctionRow[]}
  */
 export function functionRows(recording, choice, weights, sides, intervals) {
     const { count, text, kind, frame } = functionsOf(recording), { list } = textsOf(recording);
     const costs = costsById(recording, choice, weights, sides, intervals,
         shownStacks(recording, choice), count);
-    const counts = callCounts(recording, sides[0]);
+    const counts = callCounts(recording, sides[0], partOf(recording, choice.range));
 
     return Array.from(costs, ([id, cost]) => ({ name: list[text[id]],
         kind: /** @type {Kind} */ (kind[id]), frame: frame[id],

@@ -16,7 +16,7 @@ import { shownLines } from "#analysis/shown_stacks";
 /** @typedef {import("../types").Sides} Sides */
 /** @typedef {import("../types").Kind} Kind */
 /** @typedef {import("../types").LineRow} LineRow */
-/** @typedef {import("#analysis/row_interval").RowIntervals} RowIntervals */
+/** @typedef {import("#analysis/costs").Intervals} Intervals */
 
 /**
  * @typedef {object} Lines
@@ -73,7 +73,7 @@ const fileName = (path) => path.slice(path.lastIndexOf("/") + 1);
  * @param {Choice} choice
  * @param {Weights} weights
  * @param {Sides} sides
- * @param {RowIntervals | null} intervals of side 0
+ * @param {Intervals} intervals
  * @returns {LineRow[]}
  */
 export function lineRows(recording, choice, weights, sides, intervals) {

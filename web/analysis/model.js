@@ -18,6 +18,7 @@ import { delaysOf } from "#analysis/delays";
 import { countedOf } from "#analysis/counted";
 import { eventTotals } from "#analysis/event_totals";
 import { rowIntervals } from "#analysis/row_interval";
+import { partOf } from "#analysis/time_axis";
 import { nodeRows } from "#analysis/node_rows";
 import { functionCallers, functionRows } from "#analysis/function_rows";
 import { lineRows } from "#analysis/line_rows";
@@ -206,7 +207,7 @@ export class Model {
     functions(choice) {
         return remember(this.recording, "function rows", this.key(choice), () =>
             functionRows(this.recording, choice, this.weights(choice), this.sides(choice),
-                this.intervals(choice)[0]));
+                this.intervals(choice)));
     }
 
     /** @param {Choice} choice */
@@ -216,21 +217,26 @@ export class Model {
 
         return remember(this.recording, "line rows", key, () =>
             lineRows(this.recording, choice, this.weights(choice), this.sides(choice),
-                this.intervals(choice)[0]));
+                this.intervals(choice)));
     }
 
     /**
      * The intervals of rows by side, of shares of all that is selected, with idle processes.
      *
      * @param {Choice} choice
+     * @returns {import("#analysis/costs").Intervals}
      */
     intervals(choice) {
         const whole = { ...choice, idle: true }, weights = this.weights(choice);
         const { range, against } = choice;
         const key = JSON.stringify([nameOf(weights), nameOf(this.samples(whole)), range, against]);
 
-        return remember(this.recording, "intervals", key, () => this.sides(whole).map((samples) =>
-            samples && rowIntervals(this.recording, weights, samples)));
+        return remember(this.recording, "intervals", key, () => {
+            const [ours, others] = this.sides(whole), { recording } = this;
+
+            return [rowIntervals(recording, weights, ours, partOf(recording, range)),
+                others && rowIntervals(recording, weights, others, partOf(recording, against))];
+        });
     }
 
     /**
@@ -265,7 +271,7 @@ export class Model {
 
     /** How sure the total of the event is; null if it is no estimate. @param {Choice} choice */
     counted(choice) {
-        return countedOf(this.recording, this.weights(choice));
+        return countedOf(this.recording, this.weights(choice), partOf(this.recording, choice.range));
     }
 
     /** The total of each event, of the whole time. */

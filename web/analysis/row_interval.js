@@ -5,6 +5,7 @@
  */
 import { poissonHalf, SURE } from "#analysis/counted";
 import { remember } from "#analysis/memo";
+import { samplesOfPart } from "#analysis/time_axis";
 
 /** @typedef {import("../types").Recording} Recording */
 /** @typedef {import("../types").Weights} Weights */
@@ -106,16 +107,18 @@ export class RowIntervals {
      * @param {Recording} recording
      * @param {Weights} weights a value of an event with a summary
      * @param {Uint32Array} samples all that are selected, which make the whole
+     * @param {EventSummary} summary of the event
      * @param {boolean} isSelected samples were left out: the total is not the event's
      */
-    constructor(recording, weights, samples, isSelected) {
+    constructor(recording, weights, samples, summary, isSelected) {
         this.samples = recording.samples;
         this.hits = hitsOf(recording);
         this.weights = weights;
         this.windows = sumWindows(recording, weights, samples);
         this.active = this.windows.reduce((count, sum) => count + (sum > 0 ? 1 : 0), 0);
         this.whole = this.sumUp(1, samples, (_, add) => add(0));
-        this.cover = coverOf(recording, weights, this.whole, isSelected);
+        this.summary = summary;
+        this.cover = coverOf(recording, weights, summary, this.whole, isSelected);
     }
 
     /**
@@ -151,24 +154,27 @@ export class RowIntervals {
      * @param {Uint32Array} samples of the rows, in order of time
      * @param {(sample: number, add: (row: number) => void) => void} eachRow passes each row that a
      *     sample is of to `add`, once
+     * @param {boolean} [ofShares] times the total, without its error
      */
-    halves(count, samples, eachRow) {
+    halves(count, samples, eachRow, ofShares = false) {
         const sums = this.sumUp(count, samples, eachRow);
+        const cover = ofShares ? { ...this.cover, half: 0 } : this.cover;
 
-        return Float64Array.from({ length: count }, (_, row) => this.half(sums, row));
+        return Float64Array.from({ length: count }, (_, row) => this.half(sums, row, cover));
     }
 
     /**
      * @param {RowSums} sums
      * @param {number} row
+     * @param {Cover} cover
      */
-    half(sums, row) {
-        const { cover, active } = this, sampled = sums.sampled[row];
+    half(sums, row, cover) {
+        const { active } = this, sampled = sums.sampled[row];
 
         if (!sums.samples[row])
             return 0;
         if (sampled <= 0)
-            return this.halfOfUnseen(sums.value[row]);
+            return this.halfOfUnseen(sums.value[row], cover);
         if (cover.hasWindows && active < WINDOWS_MIN)
             return NaN;
         const variance = this.variance(sums, row), count = sampled * sampled / variance;
@@ -181,12 +187,22 @@ export class RowIntervals {
         return Math.max(Math.hypot(own, total), cover.least);
     }
 
-    /** @param {number} value */
-    halfOfUnseen(value) {
-        const { cover, whole: { value: [sum], sampled: [sampled], chance: [chance] } } = this;
+    /** How many hits a sample stands for; 0: unknown (set_cover() of src/output/changes/changes.c). */
+    get represents() {
+        const { cover: { isSelected, unsampled }, summary: { hits, coveredNs, spanNs } } = this;
+        const seen = !hits ? coveredNs / spanNs : isSelected ? 0 : 1 - unsampled;
+
+        return seen > 0 ? 1 / seen : 0;
+    }
+
+    /** @param {number} value @param {Cover} cover */
+    halfOfUnseen(value, cover) {
+        const { whole: { value: [sum], sampled: [sampled], chance: [chance] } } = this;
 
         if (!cover.hasWindows || cover.unseen <= 0)
             return 0;
+        if (sampled <= 0 && cover.isSelected)
+            return NaN; /* the selection's part of the event's error is not known */
         if (sampled <= 0)
             return sum ? cover.half * value / sum : 0;
         return poissonHalf(0) * chance / sampled;
@@ -227,13 +243,13 @@ const between0And1 = (share) => Math.min(Math.max(share, 0), 1);
 /**
  * @param {Recording} recording
  * @param {Weights} weights
+ * @param {EventSummary} summary
  * @param {RowSums} whole
  * @param {boolean} isSelected
  * @returns {Cover}
  */
-function coverOf({ events, header }, { event, value }, whole, isSelected) {
-    const { name, summary } = events[event];
-    const { spanNs, coveredNs, windows, hits, errors } = /** @type {EventSummary} */ (summary);
+function coverOf({ events, header }, { event, value }, summary, whole, isSelected) {
+    const { name } = events[event], { spanNs, coveredNs, windows, hits, errors } = summary;
     const half = errors[value] === null ? NaN : SURE * errors[value], share = coveredNs / spanNs;
     const { value: [sum], sampled: [sampled], chance: [chance], samples: [seen] } = whole;
 
@@ -242,7 +258,7 @@ function coverOf({ events, header }, { event, value }, whole, isSelected) {
             least: sampled > 0 ? poissonHalf(0) * chance / sampled : 0,
             windows: spanNs / header.rowWindowNs };
     const exact = sum ? 1 - sampled / sum : 0, hasWindows = windows > 0;
-    const covered = exact < 1 ? between0And1((share - exact) / (1 - exact)) : 1;
+    const covered = between0And1(exact < 1 ? (share - exact) / (1 - exact) : share);
     const chosen = hits ? Math.min(seen / hits, 1) : 1;
 
     return { isSelected, half, hasWindows, unseen: hasWindows ? 1 - covered : 0,
@@ -270,22 +286,24 @@ function confidenceErrors(n) {
  * @param {Recording} recording
  * @param {Weights} weights
  * @param {Uint32Array} samples all that are selected
+ * @param {number} part of the recording that they are of; -1: of several, whose total is not known
  * @returns {RowIntervals | null}
  */
-export function rowIntervals(recording, weights, samples) {
+export function rowIntervals(recording, weights, samples, part) {
     const { events, header, samples: { event: of } } = recording, { event, value } = weights;
-    const { name = "", summary = null } = events[event] ?? {};
+    const { name = "", summaries = [] } = events[event] ?? {}, summary = summaries[part];
 
-    if (!summary?.spanNs || value < 0 || name === "cpu" || header.compares)
+    if (!summary?.spanNs || value < 0 || name === "cpu")
         return null;
-    const all = remember(recording, "count of event", String(event), () =>
-        of.reduce((sum, id) => sum + (id === event ? 1 : 0), 0));
+    const all = remember(recording, "count of event", JSON.stringify([event, part]), () =>
+        of.subarray(...samplesOfPart(recording, part))
+            .reduce((sum, id) => sum + (id === event ? 1 : 0), 0));
     let selected = 0;
 
     for (let i = 0; i < samples.length; i++)
         selected += of[samples[i]] === event ? 1 : 0;
-    return new RowIntervals(recording, weights, samples, selected < all ||
-        header.parts.some(({ totals }) => totals.leftOut > 0));
+    return new RowIntervals(recording, weights, samples, summary,
+        selected < all || header.parts[part].totals.leftOut > 0);
 }
 
 /**

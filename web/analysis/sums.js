@@ -11,6 +11,7 @@ import { recordedMs } from "#analysis/time_axis";
 /**
  * @typedef {object} Sums by group
  * @property {Float64Array} weight
+ * @property {Float64Array} size the weight, without signs
  * @property {Float64Array} samples number of samples with a weight
  */
 
@@ -23,16 +24,18 @@ import { recordedMs } from "#analysis/time_axis";
  */
 export function sumUp(ids, count, { of }, samples) {
     const weight = new Float64Array(count), counts = new Float64Array(count);
+    const size = new Float64Array(count);
 
     for (let i = 0; i < samples.length; i++) {
         const sample = samples[i], id = ids[sample];
 
         if (of[sample]) {
             weight[id] += of[sample];
+            size[id] += Math.abs(of[sample]);
             counts[id]++;
         }
     }
-    return { weight, samples: counts };
+    return { weight, size, samples: counts };
 }
 
 /**

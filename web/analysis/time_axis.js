@@ -38,6 +38,19 @@ export function firstSince(times, from) {
     return low;
 }
 
+/**
+ * The index of the part that a range of time is in; -1: it is in several, or in none.
+ *
+ * @param {Pick<Recording, "header">} recording
+ * @param {Range | null} range null: all of the time
+ */
+export function partOf({ header: { parts } }, range) {
+    const found = parts.flatMap(({ from, to }, index) =>
+        (!range || (range.from < to && range.to > from) ? [index] : []));
+
+    return found.length === 1 ? found[0] : -1;
+}
+
 /** From the start of the first part to the end of the last. @param {Recording} recording @returns {Range} */
 export function wholeSpan({ header: { parts } }) {
     return { from: parts[0].from, to: parts[parts.length - 1].to };

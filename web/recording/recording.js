@@ -28,7 +28,7 @@ const GC_RECLAIMED = 2, GC_HEAP_BEFORE = 4, GC_HEAP_AFTER = 5;
 const NO_TARGET = { pid: 0, node: "", host: "", otpRelease: "", erts: "", flavor: "", executable: "",
                     container: "", schedulers: 0, processes: 0 };
 /** @type {RecordedEvent} */
-const NO_EVENT = { name: "", values: [], summary: null };
+const NO_EVENT = { name: "", values: [], summaries: [] };
 
 /* ---- tables ---- */
 

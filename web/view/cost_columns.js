@@ -3,7 +3,7 @@
 import { callColumns } from "#view/call_columns";
 import { element } from "#view/dom";
 import { figureText, numberText, percentText, withPlus } from "#view/number_text";
-import { sureColumns, totalCell } from "#view/sure_columns";
+import { halfColumns, samplesColumns, totalCell } from "#view/sure_columns";
 
 /** @typedef {import("../types.js").Cost} Cost */
 /** @typedef {import("../types.js").Weights} Weights */
@@ -35,8 +35,9 @@ export function costColumns(scale, first) {
     const both = first === "self" ? [self, total] : [total, self];
 
     return [...both.flatMap(({ title, hint }) => pairOfColumns(scale, title, hint)),
-        ...sureColumns(scale().unit, scale().hasHalf),
-        ...scale().hasCalls ? callColumns(scale().unit) : []];
+        ...halfColumns(scale().unit, scale().hasHalf),
+        ...scale().hasCalls ? callColumns(scale().unit) : [],
+        ...samplesColumns(scale().unit)];
 }
 
 /** The place of the change among costColumns() of a comparison. */
@@ -81,9 +82,12 @@ function changeColumns(scale) {
             cell: (row) => changeCell(row, scale().unit) },
         { title: "\u00b1 noise", hint: "95 of 100 changes by chance are less", width: "96px",
             number: true, order: (row) => row.against?.noise ?? 0,
-            cell: (row) => (isCompared(row) ? text(row.against?.noise ?? 0) : "") },
+            cell: (row) => (isCompared(row) ? noiseText(row.against?.noise ?? 0, scale().unit) : "") },
     ];
 }
+
+/** "?" where windows are too few. @param {number} noise @param {Weights["unit"]} unit */
+const noiseText = (noise, unit) => (Number.isFinite(noise) ? figureText(noise, unit) : "?");
 
 /** @param {Cost} row */
 const isCompared = ({ against }) => !Number.isNaN(against?.change);

@@ -30,14 +30,16 @@ export class EventStrip {
 
     /** @param {EventTotal} total */
     tab(total) {
-        const { event, counted } = total, coverage = coverageText(total);
-        const isFew = counted && !isSure(counted);
+        const { event, sums } = total, compares = sums.length > 1, value = valueText(total);
 
         return element("button", { type: "button", role: "tab", "aria-controls": "graph",
-            title: [hitsText(counted), isFew ? UNSURE : ""].filter(Boolean).join("; "),
+            title: sums.map((_, part) => hitsText(total, part)).filter(Boolean).join("; "),
             onclick: () => this.onchoose(event) },
-        element("b", {}, event), " ", element("span", {}, totalText(total)),
-        coverage ? element("small", {}, isFew ? `${coverage} \u26a0` : coverage) : null);
+        element("b", {}, event), " ", ...compares ? [value, ...sums.map((_, part) => element("small", {},
+            element("span", { className: `letter ${part ? "side-b" : "side-a"}` }, sideOf(total, part)),
+            `${sumOf(total, part)}, ${coverageText(total, part)}`))]
+            : [element("span", {}, `${value}${sumOf(total, 0)}`),
+                element("small", {}, coverageText(total, 0))]);
     }
 
     /** @param {string} event */
@@ -67,34 +69,39 @@ export class EventStrip {
     }
 }
 
-/** "2.2 s \u00b1 1.1 s", "wait 2.2 s", "A 6.6 s, B 7.1 s". @param {EventTotal} total */
-function totalText(total) {
-    const { value, unit } = total, isPlain = [unit, "time", "count", ""].includes(value);
+/** "wait " of event sched; "" where the value needs no name. @param {EventTotal} total */
+const valueText = ({ value, unit }) => ([unit, "time", "count", ""].includes(value) ? "" : `${value} `);
 
-    return (isPlain ? "" : `${value} `) + sumsText(total);
+/** "A " and "B " in a comparison. @param {EventTotal} total @param {number} part */
+const sideOf = ({ sums }, part) => (sums.length > 1 ? `${"AB"[part] ?? ""} ` : "");
+
+/** "2.2 s \u00b1 1.1 s". @param {EventTotal} total @param {number} part */
+function sumOf({ unit, sums, counted }, part) {
+    const known = counted[part];
+
+    return known ? sumText(known, unit) : amountText(sums[part], unit);
 }
 
-/** @param {EventTotal} total */
-function sumsText({ unit, sums, counted }) {
-    if (counted)
-        return sumText(counted, unit);
-    return sums.map((sum, part) => (sums.length > 1 ? `${"AB"[part] ?? ""} ` : "")
-        + amountText(sum, unit)).join(", ");
+/** True if the total says nothing. @param {Counted | null} counted */
+const isUnsure = (counted) => counted !== null && !isSure(counted);
+
+/** "8.1 % of the time \u26a0". @param {EventTotal} total @param {number} part */
+function coverageText({ counted, shares }, part) {
+    const share = shares[part], warning = isUnsure(counted[part]) ? " \u26a0" : "";
+
+    if (counted[part]?.event === "wall")
+        return `${percentText(share, 1)} of the processes${warning}`;
+    return (share > 0.9995 ? "all of the time" : `${percentText(share, 1)} of the time`) + warning;
 }
 
-/** "" in a comparison. @param {EventTotal} total */
-function coverageText({ counted, share, sums }) {
-    if (sums.length > 1)
-        return "";
-    if (counted?.event === "wall")
-        return `${percentText(share, 1)} of the processes`;
-    return share > 0.9995 ? "all of the time" : `${percentText(share, 1)} of the time`;
-}
+/** @param {EventTotal} total @param {number} part */
+function hitsText(total, part) {
+    const counted = total.counted[part];
 
-/** @param {Counted | null} counted */
-function hitsText(counted) {
     if (!counted)
         return "";
-    return counted.event === "wall" ? `from ${numberText(counted.windows)} sweeps`
-        : `from ${numberText(counted.hits)} hits in ${numberText(counted.windows)} windows`;
+    return sideOf(total, part) + (counted.event === "wall"
+        ? `from ${numberText(counted.windows)} sweeps`
+        : `from ${numberText(counted.hits)} hits in ${numberText(counted.windows)} windows`)
+        + (isUnsure(counted) ? `; ${UNSURE}` : "");
 }

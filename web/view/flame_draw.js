@@ -120,8 +120,7 @@ export class Painter {
 
             if (boxes.run[i] || to - from < LEAST_LABEL)
                 continue;
-            const node = boxes.node[i];
-            const label = this.labels.fit(picture.nameOf(node), to - from - 2 * INSET);
+            const node = boxes.node[i], label = this.labelOf(picture, node, to - from);
 
             if (!label)
                 continue;
@@ -129,6 +128,29 @@ export class Painter {
                 : this.text) ?? "";
             context.fillText(label, from + INSET, top(boxes.row[i]) + ROW / 2);
         }
+    }
+
+    /**
+     * The label of a node. In order of time, times stand in the right half of the root's row.
+     *
+     * @param {Picture} picture
+     * @param {number} node
+     * @param {number} width of its box, px
+     */
+    labelOf(picture, node, width) {
+        const room = picture.tree.time && !node ? width / 2 : width;
+
+        return this.labels.fit(picture.nameOf(node), room - 2 * INSET);
+    }
+
+    /**
+     * Where the label of the root ends, px.
+     *
+     * @param {Picture} picture
+     * @param {number} width of its box, px
+     */
+    rootLabelEnd(picture, width) {
+        return INSET + this.labels.width(this.labelOf(picture, 0, width));
     }
 
     /**

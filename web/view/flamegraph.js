@@ -146,6 +146,7 @@ export class FlameGraph {
         const width = scroller.clientWidth, height = scroller.clientHeight;
         const rows = parts.reduce((sum, part, i) => sum + part.layout.rows - this.firstRow(i), 0);
         const below = this.height - scroller.scrollTop - this.shown;
+        const before = (this.top(1, 0) - scroller.scrollTop) / (this.shown || height);
 
         this.shown = height;
         this.height = Math.max(height, rows * ROW + 2 * PAD);
@@ -156,6 +157,8 @@ export class FlameGraph {
         canvas.height = Math.round(height * devicePixelRatio);
         if (parts.length === 1 && parts[0].upwards)
             scroller.scrollTop = this.height - height - below;
+        else if (parts.length === 2) /* both parts keep their shares of the height */
+            scroller.scrollTop = this.top(1, 0) - before * height;
         this.paint();
     }
 
@@ -263,7 +266,7 @@ export class FlameGraph {
                 this.stateOf(index));
         }
         if (picture.tree.time)
-            drawTimeTicks(context, part, top, width);
+            drawTimeTicks(context, part, top, this.painter.rootLabelEnd(picture, width), width);
     }
 
     /**

@@ -23,7 +23,7 @@ export class FunctionTable {
         /** @type {CostTable<FunctionRow>} */
         this.costs = new CostTable("Functions", { key: (row) => row.name, text: (row) => row.name,
             onpick: (row) => (row.frame ? onpick(row.name) : onunfold()), onfocus: (row) => this.describe(row) },
-        [{ title: "function", width: "minmax(160px, 1fr)", order: (row) => row.name,
+        [{ title: "function", width: "minmax(200px, 1fr)", order: (row) => row.name,
             cell: (row) => nameCell(row, row.name, colourOf) }], "self");
         this.table = this.costs.table;
         this.callers = element("div", { className: "foot", "aria-live": "polite" });

@@ -121,19 +121,23 @@ function warningsOf(part) {
     return found;
 }
 
+/** "A: " in a comparison. @param {Recording["header"]} header @param {number} part */
+const ofPart = ({ compares }, part) => (compares ? `${"AB"[part]}: ` : "");
+
 /**
  * @param {HTMLElement} place
  * @param {Recording} recording
  */
 export function showWarnings(place, { header, events }) {
     const { parts } = header;
-    const found = parts.flatMap((part, index) => warningsOf(part).map((text) =>
-        (parts.length > 1 ? `${"AB"[index] ?? ""}: ` : "") + text));
+    const found = parts.flatMap((part, index) =>
+        warningsOf(part).map((text) => ofPart(header, index) + text));
 
-    for (const { name, summary } of events) {
-        if (summary && summary.lost > MANY_LOST * summary.hits)
-            found.push(`${percentText(summary.lost, summary.hits)} of the hits of event ${name} were lost.`);
-    }
+    for (const { name, summaries } of events)
+        for (const [index, summary] of summaries.entries())
+            if (summary && summary.lost > MANY_LOST * summary.hits)
+                found.push(`${ofPart(header, index)}${percentText(summary.lost, summary.hits)} of the hits of event ${
+                    name} were lost.`);
     place.hidden = !found.length;
     if (found.length)
         fill(place, element("details", {}, element("summary", {}, `\u26a0 ${found.join(" ")}`),

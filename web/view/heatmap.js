@@ -27,7 +27,7 @@ import { markAt } from "#view/lane_marks";
  * @property {(window: Range) => void} onwindow the time in sight has changed
  */
 
-const LEAST_WIDTH = 4, MOST_WIDTH = 64; /* of a column, px */
+const LEAST_WIDTH = 4, MOST_WIDTH = 240; /* of a column, px */
 const EDGE = 16; /* px at the left and right in which a drag scrolls */
 const HEIGHT = 150; /* approximate height of all rows, px */
 /* Of columns, by their time in ms. */

@@ -9,7 +9,8 @@ import { kindColour, styleColour } from "#view/theme";
 /** @typedef {import("./heatmap_draw.js").Scene} Scene */
 /** @typedef {import("./theme.js").Theme} Theme */
 
-const HEIGHT = 21, GAP = 3; /* of a lane, px */
+const NAME = 12, HEIGHT = 18, GAP = 5; /* of the name above a lane, the lane, below it, px */
+const STEP = NAME + HEIGHT + GAP;
 const FONT = "10.5px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
 const LEAST_BAR = 2; /* px, so that a short time can be seen */
 const HEAD = 3; /* px from the middle of a mark's head to its corners */
@@ -17,7 +18,7 @@ const HEAD = 3; /* px from the middle of a mark's head to its corners */
 const KINDS = [1, 8, 4];
 
 /** The height of all lanes, px. @param {Lane[]} lanes */
-export const heightOf = (lanes) => lanes.length * (HEIGHT + GAP);
+export const heightOf = (lanes) => lanes.length * STEP;
 
 /**
  * The lane at a height, or undefined.
@@ -25,7 +26,7 @@ export const heightOf = (lanes) => lanes.length * (HEIGHT + GAP);
  * @param {Lane[]} lanes
  * @param {number} y px below the heatmap
  */
-export const laneAt = (lanes, y) => (y < 0 ? undefined : lanes[Math.floor(y / (HEIGHT + GAP))]);
+export const laneAt = (lanes, y) => (y < 0 ? undefined : lanes[Math.floor(y / STEP)]);
 
 /**
  * "schedulers: processes 40.1 %, busy waiting 3.2 %", "memory: 120.3 MB", "GC pauses: none".
@@ -88,8 +89,9 @@ export class LanePainter {
         context.fillStyle = this.surface ?? "";
         context.fillRect(0, top, scene.width, heightOf(lanes));
         lanes.forEach((lane, i) => {
-            const y = top + i * (HEIGHT + GAP);
+            const y = top + i * STEP + NAME;
 
+            this.drawName(lane, y - NAME);
             context.fillStyle = this.ground ?? "";
             context.fillRect(0, y, width, HEIGHT);
             if (lane.form === "marks")
@@ -97,13 +99,10 @@ export class LanePainter {
             else
                 this.drawValues(lane, scene, y);
             this.drawSelected(scene, y);
+            context.fillStyle = this.mark ?? "";
+            for (const { time } of scene.header.moments)
+                context.fillRect(placeOf(scene, time), y, 1, HEIGHT);
         });
-        context.fillStyle = this.mark ?? "";
-        for (const { time } of scene.header.moments)
-            context.fillRect(placeOf(scene, time),
-                top, 1, heightOf(lanes));
-        lanes.forEach((lane, i) =>
-            this.drawName(lane, top + i * (HEIGHT + GAP), width, scene.width));
     }
 
     /**
@@ -179,25 +178,17 @@ export class LanePainter {
     }
 
     /**
-     * The name, and the value at the upper edge: right of the lane, or within it if there is no room.
+     * The name, and the value at the upper edge.
      *
      * @param {Lane} lane
      * @param {number} top px
-     * @param {number} end of the lane, px
-     * @param {number} width of the canvas, px
      */
-    drawName({ name, unit, most }, top, end, width) {
-        const { context } = this, text = `${name}, up to ${valueText(most, unit)}`;
+    drawName({ name, unit, most }, top) {
+        const { context } = this;
 
         context.font = FONT;
-        const size = context.measureText(text).width + 8, x = end + size <= width ? end : 2;
-
         context.textBaseline = "middle";
-        context.fillStyle = this.surface ?? "";
-        context.globalAlpha = 0.8;
-        context.fillRect(x, top + 2, size, HEIGHT - 4);
-        context.globalAlpha = 1;
         context.fillStyle = this.text ?? "";
-        context.fillText(text, x + 4, top + HEIGHT / 2 + 1);
+        context.fillText(`${name}, up to ${valueText(most, unit)}`, 0, top + NAME / 2);
     }
 }

@@ -15,7 +15,7 @@ export class LineTable {
         this.costs = new CostTable("Lines", {
             key: (row) => `${row.place} ${row.name}`, text: (row) => `${row.place} ${row.name}`,
             onpick: (row) => onpick(row.name), onfocus: () => {},
-        }, [{ title: "line", width: "minmax(130px, 1fr)", order: (row) => row.place,
+        }, [{ title: "line", width: "minmax(175px, 1fr)", order: (row) => row.place,
             cell: (row) => nameCell(row, row.place, colourOf) },
         { title: "function", width: "minmax(110px, 1fr)", order: (row) => row.name,
             cell: (row) => element("span", { className: "name faint", title: row.name },

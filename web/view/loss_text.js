@@ -56,8 +56,9 @@ function incompleteOf(part) {
  * @param {Part} part
  * @returns {{ text: string, hint: string }[]}
  */
-export function lossFacts({ events }, part) {
-    const ofEvents = events.reduce((sum, { summary }) => sum + (summary?.lost ?? 0), 0);
+export function lossFacts({ events, header }, part) {
+    const index = header.parts.indexOf(part);
+    const ofEvents = events.reduce((sum, { summaries }) => sum + (summaries[index]?.lost ?? 0), 0);
     const lost = Math.max(lostOf(part), ofEvents), { losses } = part;
     const others = losses.filter(({ name }) => ![...SAMPLES, ...STACKS, ...FRAMES].includes(name));
     const none = losses.length ? "no samples lost" : "none lost";

@@ -37,7 +37,8 @@ function unitOf(amount, names) {
  */
 function scaledText(amount, names) {
     const i = unitOf(amount, names), scaled = Math.abs(amount) / 1000 ** i;
-    const digits = scaled.toFixed(i ? 1 : 0);
+    const isFewSeconds = names[i] === "s" && scaled < 9.995;
+    const digits = scaled.toFixed(i === 0 ? 0 : isFewSeconds ? 2 : 1);
 
     return `${amount < 0 && digits !== "0" ? "\u2212" : ""}${digits} ${names[i]}`;
 }
@@ -51,7 +52,7 @@ function scaledText(amount, names) {
 const isLittle = (amount, unit) => unit === "samples" && amount > 0 && amount < 0.5;
 
 /**
- * "12.3 ms", "1.5 MB", "1,234 words", "1,234 samples", "less than 1 sample", "1,234".
+ * "12.3 ms", "1.21 s", "12.1 s", "1.5 MB", "1,234 words", "1,234 samples", "less than 1 sample", "1,234".
  *
  * @param {number} amount
  * @param {Unit | "samples"} unit

@@ -127,7 +127,7 @@ export class Page {
             onmenu: (place, x, y) => this.frameMenu(place, x, y),
             onhover: (place, x, y) => showTooltip(this.tooltip, place ? frameContent(
                 this.recording, this.pictureOf(place), place.node, KINDS,
-                this.halvesOf(place)) : [], x, y),
+                (side) => this.halvesOf(place, side)) : [], x, y),
             onfocus: (place) => this.say(frameSentence(this.pictureOf(place), place.node,
                 this.halvesOf(place))),
         });
@@ -179,9 +179,9 @@ export class Page {
         return this.graph.parts[place.part].picture;
     }
 
-    /** @param {Place} place */
-    halvesOf(place) {
-        return this.model.halves(this.view, this.pictureOf(place).tree, place.node);
+    /** @param {Place} place @param {0 | 1} [side] */
+    halvesOf(place, side = 0) {
+        return this.model.halves(this.view, this.pictureOf(place).tree, place.node, side);
     }
 
     /** Send a text to screen readers. @param {string} text */
@@ -238,7 +238,7 @@ export class Page {
         const zoomed = parts[view.zoom?.part ?? parts.length - 1] ?? parts[0];
 
         showPath(byId("path"), zoomed.picture, view.zoom,
-            (node) => this.model.halves(view, zoomed.picture.tree, node),
+            (node, side) => this.model.halves(view, zoomed.picture.tree, node, side),
             (zoom) => this.zoom(zoom));
         showLegend(byId("legend"), this.graph.parts.map(({ picture }) => picture), signed,
             view.against ? ["more in A", "more in B"] : ["release", "growth"],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The path of the zoomed frame, above the graph: "all › worker › lists:map/2  6.6 s, 22.5 %  ✕". */
 import { button, element, fill } from "#view/dom";
-import { amountText, estimateText, percentText } from "#view/number_text";
+import { estimateText, percentText } from "#view/number_text";
 import { nodeOfPath } from "#view/flame_path";
 
 /** @typedef {import("../types.js").View} View */
@@ -15,7 +15,7 @@ const FIRST = 2, LAST = 3;
  * @param {HTMLElement} place
  * @param {Picture} picture of the part that is zoomed
  * @param {View["zoom"]} zoom
- * @param {(node: number) => Halves | null} halvesOf
+ * @param {(node: number, side: 0 | 1) => Halves | null} halvesOf
  * @param {(zoom: View["zoom"]) => void} onzoom
  */
 export function showPath(place, picture, zoom, halvesOf, onzoom) {
@@ -34,8 +34,22 @@ export function showPath(place, picture, zoom, halvesOf, onzoom) {
     fill(place, ...shown.flatMap((made, at) => [at ? element("span", { "aria-hidden": true,
         className: "faint" }, "\u203a") : null, made]),
     element("span", { className: "amount" }, tree.total[1]
-        ? `A ${amountText(tree.total[1][node] * tree.scale, unit)}, B ${amountText(total, unit)}`
-        : `${estimateText(total, halvesOf(node)?.total ?? 0, unit)}, ${percentText(total, whole)}`),
+        ? comparedText(tree, node, halvesOf)
+        : `${estimateText(total, halvesOf(node, 0)?.total ?? 0, unit)}, ${percentText(total, whole)}`),
     depth ? button("\u2715", () => onzoom(null), { className: "plain", title: "zoom out (0)",
         "aria-label": "zoom out" }) : null);
+}
+
+/**
+ * "A 6.60 s (scaled), B 7.10 s": with the factor of the status line.
+ *
+ * @param {Picture["tree"]} tree
+ * @param {number} node
+ * @param {(node: number, side: 0 | 1) => Halves | null} halvesOf
+ */
+function comparedText({ total, scale, weights: { unit } }, node, halvesOf) {
+    const text = (/** @type {0 | 1} */ side, /** @type {number} */ by) =>
+        estimateText((total[side]?.[node] ?? 0) * by, (halvesOf(node, side)?.total ?? 0) * by, unit);
+
+    return `A ${text(1, scale)}${scale === 1 ? "" : " (scaled)"}, B ${text(0, 1)}`;
 }

@@ -69,7 +69,7 @@ export class ProcessTable {
             (Number.isNaN(number) ? "" : text);
 
         return [
-            { title: "process", width: "minmax(200px, 1fr)", order: (row) => row.name,
+            { title: "process", width: "minmax(220px, 1fr)", order: (row) => row.name,
                 cell: (row) => processCell(row) },
             { title: "total", hint: "of the chosen weight", width: "116px", number: true,
                 order: (row) => row.total,

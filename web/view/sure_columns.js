@@ -21,23 +21,29 @@ export function totalCell(row, unit) {
 }
 
 /**
- * The interval of the total, if rows have one, and its number of samples, unless the total is that
- * number.
+ * The interval of the total, if rows have one.
  *
  * @param {Unit} unit
  * @param {boolean} hasHalf
  * @returns {import("./table.js").Column<Row>[]}
  */
-export function sureColumns(unit, hasHalf) {
-    /** @type {import("./table.js").Column<Row>[]} */
-    const columns = [];
-
-    if (hasHalf)
-        columns.push({ title: "\u00b1", hint: "of total: half of its 95 % interval",
-            width: "96px", number: true, order: (row) => row.half || 0,
-            cell: (row) => estimateTexts(row.total, row.half, unit).half });
-    if (unit !== "samples")
-        columns.push({ title: "samples", hint: "in total", width: "88px", number: true,
-            order: (row) => row.samples, cell: (row) => numberText(row.samples) });
-    return columns;
+export function halfColumns(unit, hasHalf) {
+    return hasHalf ? [{ title: "\u00b1", hint: "of total: half of its 95 % interval",
+        width: "96px", number: true, order: (row) => row.half || 0,
+        cell: (row) => estimateTexts(row.total, row.half, unit).half }] : [];
 }
+
+/**
+ * The number of samples of the total, unless the total is that number.
+ *
+ * @param {Unit} unit
+ * @returns {import("./table.js").Column<Row>[]}
+ */
+export function samplesColumns(unit) {
+    return unit === "samples" ? [] : [{ title: "samples", hint: "in total", width: "88px",
+        number: true, order: (row) => row.samples, cell: (row) => numberText(row.samples) }];
+}
+
+/** Both. @param {Unit} unit @param {boolean} hasHalf */
+export const sureColumns = (unit, hasHalf) =>
+    [...halfColumns(unit, hasHalf), ...samplesColumns(unit)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The axis of a graph in order of time, and the time of its nodes. */
-import { FONT, ROW } from "#view/flame_draw";
+import { FONT, INSET, ROW } from "#view/flame_draw";
 import { clockText } from "#view/number_text";
 import { styleColour } from "#view/theme";
 
@@ -30,14 +30,17 @@ export function timeOfNode({ time, total }, node) {
 }
 
 /**
- * Draw times into the row of node 0, right of its name; in a comparison with a line in its colour.
+ * Draw times into the row of node 0, right of its label; in a comparison with a line in its colour.
  *
  * @param {CanvasRenderingContext2D} context
  * @param {{ from: number, to: number, picture: { tree: Tree } }} part `from` and `to` in ns
  * @param {number} top of the row, px
+ * @param {number} free where the label ends, px
  * @param {number} width px
  */
-export function drawTimeTicks(context, { from, to, picture: { tree: { time } } }, top, width) {
+export function drawTimeTicks(context, { from, to, picture: { tree: { time } } }, top, free, width) {
+    if (!(width > 0 && to > from))
+        return;
     const scale = width / (to - from) * 1e6; /* px a ms */
     const base = (time?.from ?? 0) - (time?.clock ?? 0);
     const power = 10 ** Math.floor(Math.log10(APART / scale));
@@ -52,12 +55,14 @@ export function drawTimeTicks(context, { from, to, picture: { tree: { time } } }
     context.textBaseline = "middle";
     context.fillStyle = styleColour("box-text");
     for (let ms = Math.ceil((base + from / 1e6) / step) * step; ; ms += step) {
-        const x = (ms - base - from / 1e6) * scale;
+        const x = (ms - base - from / 1e6) * scale, text = clockText(ms, decimals);
 
         if (x > width)
             return;
+        if (x < free + INSET)
+            continue;
         context.fillRect(x, top, 1, ROW - 1);
-        if (x > APART)
-            context.fillText(clockText(ms, decimals), x + 4, top + ROW / 2);
+        if (x + INSET + context.measureText(text).width <= width)
+            context.fillText(text, x + INSET, top + ROW / 2);
     }
 }

@@ -47,10 +47,10 @@ function sourceText({ frames, strings }, frame) {
  * @param {Picture} picture
  * @param {number} node
  * @param {string[]} kinds names of kinds
- * @param {Halves | null} halves
+ * @param {(side: 0 | 1) => Halves | null} halvesOf
  * @returns {(Node | string)[]}
  */
-export function frameContent(recording, picture, node, kinds, halves) {
+export function frameContent(recording, picture, node, kinds, halvesOf) {
     const { tree } = picture, frame = tree.frame[node];
     const source = frame ? sourceText(recording, frame) : "";
 
@@ -60,7 +60,7 @@ export function frameContent(recording, picture, node, kinds, halves) {
         source ? element("div", { className: "faint" }, source) : "",
         tree.time ? element("div", { className: "faint" },
             rangeText(recording.header, timeOfNode(tree, node))) : "",
-        tree.total[1] ? comparedTable(tree, node) : plainTable(picture, node, halves),
+        tree.total[1] ? comparedTable(tree, node, halvesOf) : plainTable(picture, node, halvesOf(0)),
     ].filter((part) => part !== "");
 }
 
@@ -90,21 +90,23 @@ function plainTable({ whole, tree }, node, halves) {
 /**
  * @param {Tree} tree
  * @param {number} node
+ * @param {(side: 0 | 1) => Halves | null} halvesOf
  */
-function comparedTable(tree, node) {
+function comparedTable(tree, node, halvesOf) {
     const { unit } = tree.weights;
-    const line = (/** @type {string} */ name, /** @type {Tree["total"]} */ [own, other]) => {
-        const a = (other?.[node] ?? 0) * tree.scale, b = own[node];
+    const line = (/** @type {"total" | "self"} */ name) => {
+        const [own, other] = tree[name], a = (other?.[node] ?? 0) * tree.scale, b = own[node];
 
-        return [name, amountText(a, unit), amountText(b, unit),
+        return [name, estimateText(a, (halvesOf(1)?.[name] ?? 0) * tree.scale, unit),
+            estimateText(b, halvesOf(0)?.[name] ?? 0, unit),
             element("span", { className: b > a ? "more" : b < a ? "less" : "" },
                 changeText(b - a, unit)), percentText(b - a, a)];
     };
     const head = (/** @type {"A" | "B"} */ side) =>
         element("b", { className: `side-${side.toLowerCase()}` }, side);
 
-    return table([["", head("A"), head("B"), "change", ""], line("total", tree.total),
-        line("self", tree.self), ["samples", numberText(tree.samples[1]?.[node] ?? 0),
+    return table([["", head("A"), head("B"), "change", ""], line("total"), line("self"),
+        ["samples", numberText(tree.samples[1]?.[node] ?? 0),
             numberText(tree.samples[0][node]), "", ""]]);
 }
 

@@ -9,6 +9,7 @@
 #include "output/changes/changes.h"
 #include "output/output.h"
 #include "output/rows.h"
+#include "output/summary/summary_text.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "util/alloc.h"
@@ -25,7 +26,7 @@ struct changes {
     event_id event; /* 0: it is not compared */
     struct weight weight;
     const struct event_summary *summaries[2]; /* of the sides; NULL: none */
-    bool has_windows; /* the weight is a value of an event that was counted */
+    bool is_counted; /* the weight is a value of an event that was counted */
     struct function_changes functions;
 };
 
@@ -67,7 +68,7 @@ static void init_event(struct changes *changes, FILE *file, const struct output_
     changes->weight = weight_with_unit(source, event);
     for (int side = 0; side < 2; side++) {
         changes->summaries[side] = comparison_summary(&source->comparison->sides[side], name);
-        changes->has_windows |=
+        changes->is_counted |=
             changes->summaries[side] && !changes->weight.is_one && !changes->weight.is_metric;
         changes->functions.wholes[side].has_parts = event_is_sched(source->profile, event);
     }
@@ -97,12 +98,15 @@ static int changes_sample(void *state, const struct sample *sample, struct error
     if (!changes->event)
         return 0;
     idle_count(&output->source, sample, &output->idle);
-    if (idle_is_left_out(&output->source, sample))
-        return 0;
     weight = (double)sample_weight(&changes->weight, sample);
     if (weight == 0)
         return 0;
-    if (changes->has_windows)
+    if (idle_is_left_out(&output->source, sample)) {
+        if (changes->is_counted) /* functions have a share of all of the time */
+            row_interval_add_whole(&changes->functions.wholes[side], sample, changes->weight.value);
+        return 0;
+    }
+    if (changes->is_counted)
         function_changes_note(&changes->functions, output->source.profile, side, sample,
                               changes->weight.value);
     function_changes_add(&changes->functions, side, sample->stack,
@@ -127,16 +131,34 @@ static struct number_text cell(const struct changes *changes, double amount, con
     return text;
 }
 
+/* Write the total of all hits of a side, how sure it is, and how much of the time it was seen. */
+static void put_all_hits(const struct changes *changes, int side)
+{
+    const struct comparison_side *of = &changes->source->comparison->sides[side];
+    const struct event_summary *summary = changes->summaries[side];
+    struct buffer text = {0};
+
+    if (!summary || !changes->is_counted || !summary->windows)
+        return;
+    summary_text_of_sum(summary, changes->weight.value, changes->weight.unit, &text);
+    buffer_text(&text, "; ");
+    summary_text_of_hits(of->profile, summary, &text);
+    fprintf(changes->file, "; all hits of the recording: %.*s", (int)text.size, text.data);
+    buffer_free(&text);
+}
+
 static void put_side(const struct changes *changes, int side, const char *label)
 {
     const struct comparison_side *of = &changes->source->comparison->sides[side];
     char *name = utf8_clean_string(of->name);
+    uint64_t samples = changes->functions.samples[side];
 
-    fprintf(changes->file, "  %s  %s: %s in %s samples, %.1f s%s\n", label, name,
-            cell(changes, changes->functions.totals[side], "").text,
-            number_text(changes->functions.samples[side]).text,
-            (double)(of->to_ms - of->from_ms) / 1000,
+    fprintf(changes->file, "%-10s%s: %s in %s sample%s, %.1f s%s", label, name,
+            cell(changes, changes->functions.totals[side], "").text, number_text(samples).text,
+            samples == 1 ? "" : "s", (double)(of->to_ms - of->from_ms) / 1000,
             of->totals.cut ? " (the recording was cut)" : "");
+    put_all_hits(changes, side);
+    fputc('\n', changes->file);
     free(name);
 }
 
@@ -158,7 +180,7 @@ static void put_head(const struct changes *changes, const struct recording_total
             profile_text(profile, profile_get_event(profile, changes->event)->name),
             changes->weight.is_change ? "change of " : "", changes->weight.name);
     put_side(changes, 0, "before");
-    put_side(changes, 1, "after ");
+    put_side(changes, 1, "after");
     fprintf(changes->file, "before is multiplied by %.4g, %s\n", scale,
             whys[source->comparison->per]);
     idle_text(&of_event, totals, &idle);
@@ -210,7 +232,6 @@ static void put_functions(const struct changes *changes, const struct function_c
         put_row(changes, &list[i]);
         shown++;
     }
-    fputc('\n', changes->file);
     if (clear > shown)
         fprintf(changes->file, "%zu more functions have changed by more than the noise\n",
                 clear - shown);
@@ -228,7 +249,7 @@ static void set_cover(const struct changes *changes, int side, bool is_part,
     struct row_cover *cover = &options->covers[side];
     double seen;
 
-    if (!summary || !changes->has_windows)
+    if (!summary || !changes->is_counted)
         return;
     *cover = rows_cover_by(source->profile, summary, changes->event, changes->weight.value,
                            &functions->wholes[side], is_part);

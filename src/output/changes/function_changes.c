@@ -237,12 +237,18 @@ static double error_of_total(const struct function_changes *changes,
 {
     const struct row_cover *cover = &options->covers[1];
     const struct function_sums *all = &changes->all[1];
+    double whole, error;
 
     if (all->size <= 0)
         return 0;
     if (!cover->is_known || cover->is_selected)
         return half_by_chance(all, all, false) / all->size;
-    return isnan(cover->half) ? INFINITY : cover->half / all->size;
+    if (isnan(cover->half))
+        return INFINITY;
+    whole = changes->wholes[1].sum.sampled; /* of all of the time, as the half is */
+    error = cover->half / (whole > 0 ? whole : all->size);
+    /* Chance decides which part of the time was not idle. */
+    return all->size < whole ? fmax(half_by_chance(all, all, false) / all->size, error) : error;
 }
 
 /* Return half of the 95 % interval of the difference of the sides, which are independent. */

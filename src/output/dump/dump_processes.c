@@ -11,7 +11,7 @@
 
 enum { MEMBERS_SHOWN = 5 };
 
-/* Processes with equal stack and status: a range of dump->processes, sorted by by_stack(). */
+/* Processes with equal stack and status: a range of dump->processes, sorted by in_order(). */
 struct process_group {
     size_t first, count;
 };
@@ -21,32 +21,33 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* By stack and status; within a group the greatest first. */
-static int by_stack(const void *a, const void *b, void *dump)
+static int by_stack(const struct dump_process *x, const struct dump_process *y)
 {
-    const struct dump_process *x = a, *y = b;
     int order = compare(x->stack, y->stack);
 
+    return order ? order : compare(x->status, y->status);
+}
+
+/* By stack and status; within a group the greatest first. Processes that were selected by a metric
+ * are in the order of that metric, so a group has neighbours only. */
+static int in_order(const void *a, const void *b, void *context)
+{
+    const struct dump_process *x = a, *y = b;
+    const struct dump *dump = context;
+    int by_rank = dump_compare_processes(dump, x, y);
+    int order = dump->is_top ? by_rank : by_stack(x, y);
+
     if (!order)
-        order = compare(x->status, y->status);
-    if (!order)
-        order = dump_compare_processes(dump, x, y);
+        order = dump->is_top ? by_stack(x, y) : by_rank;
     return order ? order : compare(x->process, y->process);
 }
 
-/* The largest group first; of processes that were selected by a metric, that with the largest one.
- */
-static int by_size(const void *a, const void *b, void *context)
+/* The largest group first. */
+static int by_size(const void *a, const void *b)
 {
     const struct process_group *x = a, *y = b;
-    const struct dump *dump = context;
-    int order = 0;
+    int order = compare(y->count, x->count);
 
-    if (dump->is_top)
-        order =
-            dump_compare_processes(dump, &dump->processes[x->first], &dump->processes[y->first]);
-    if (!order)
-        order = compare(y->count, x->count);
     return order ? order : compare(x->first, y->first);
 }
 
@@ -58,13 +59,13 @@ static struct process_group *make_groups(struct dump *dump, size_t *ret_count)
     size_t groups_made = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (i && processes[i].stack == processes[i - 1].stack &&
-            processes[i].status == processes[i - 1].status)
+        if (i && !by_stack(&processes[i], &processes[i - 1]))
             groups[groups_made - 1].count++;
         else
             groups[groups_made++] = (struct process_group){i, 1};
     }
-    qsort_r(groups, groups_made, sizeof(*groups), by_size, dump);
+    if (!dump->is_top)
+        qsort(groups, groups_made, sizeof(*groups), by_size);
     *ret_count = groups_made;
     return groups;
 }
@@ -267,7 +268,7 @@ void dump_processes_text(FILE *file, const struct dump *dump)
     sorted.processes = xreallocarray(NULL, dump->count + 1, sizeof(*dump->processes));
     if (dump->count)
         memcpy(sorted.processes, dump->processes, dump->count * sizeof(*dump->processes));
-    qsort_r(sorted.processes, sorted.count, sizeof(*sorted.processes), by_stack, &sorted);
+    qsort_r(sorted.processes, sorted.count, sizeof(*sorted.processes), in_order, &sorted);
     groups = make_groups(&sorted, &group_count);
     put_crashed_first(&sorted, groups, group_count);
     write_head(file, dump);

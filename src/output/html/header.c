@@ -147,7 +147,11 @@ static void put_targets(struct json *json, const struct profile *profile)
 
 static void put_summary(struct json *json, const struct event_summary *summary, uint32_t values)
 {
-    json_open(json, "summary", '{');
+    if (!summary) {
+        json_null(json, NULL);
+        return;
+    }
+    json_open(json, NULL, '{');
     json_number(json, "hits", summary->hits);
     json_number(json, "lost", summary->lost);
     json_number(json, "spanNs", summary->span_ns);
@@ -168,6 +172,23 @@ static void put_summary(struct json *json, const struct event_summary *summary, 
     json_close(json, '}');
 }
 
+/* Write the summary of each part of the recording. */
+static void put_summaries(struct json *json, const struct output_source *source, event_id id)
+{
+    const struct event_entry *event = profile_get_event(source->profile, id);
+    const char *name = profile_text(source->profile, event->name);
+
+    json_open(json, "summaries", '[');
+    if (source->comparison) {
+        for (int side = 0; side < 2; side++)
+            put_summary(json, comparison_summary(&source->comparison->sides[side], name),
+                        event->value_count);
+    } else {
+        put_summary(json, recording_get_summary(source->recording, id), event->value_count);
+    }
+    json_close(json, ']');
+}
+
 static void put_unit(struct json *json, const char *name, enum unit unit)
 {
     json_open(json, NULL, '{');
@@ -183,7 +204,6 @@ static void put_events(struct json *json, const struct output_source *source)
     json_open(json, "events", '[');
     for (event_id id = 1; id <= profile_counts(profile).events; id++) {
         const struct event_entry *event = profile_get_event(profile, id);
-        const struct event_summary *summary = recording_get_summary(source->recording, id);
 
         if (!output_source_selects(source, id))
             continue;
@@ -193,10 +213,7 @@ static void put_events(struct json *json, const struct output_source *source)
         for (uint32_t i = 0; i < event->value_count; i++)
             put_unit(json, profile_text(profile, event->values[i].name), event->values[i].unit);
         json_close(json, ']');
-        if (summary)
-            put_summary(json, summary, event->value_count);
-        else
-            json_null(json, "summary");
+        put_summaries(json, source, id);
         json_close(json, '}');
     }
     json_close(json, ']');

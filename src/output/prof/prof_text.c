@@ -92,7 +92,7 @@ static void write_head(FILE *file, const struct prof_tables *tables, bool has_ha
     if (tables->has_calls)
         write_sureness(file, tables->calls_exact, has_halves);
     else
-        fputs("not counted\n", file);
+        fputs("not counted for the functions below\n", file);
 }
 
 /* Write the line above the table of a process: its pid and, with `has_name`, its name. */

@@ -4,8 +4,8 @@
  * choose which ones:
  *
  *      busy      96.5 % of the time of 2 schedulers; garbage collection 13.6 % of the CPU time
- *      process   62.1 % of the CPU time (9.9 s, 980 samples): <0.93.0> cart
- *      function  10.3 % of the CPU time (1.6 s, 163 samples): cart:encode/1
+ *      process   62.1 % of the CPU time (9.90 s, 980 samples): <0.93.0> cart
+ *      function  10.3 % of the CPU time (1.60 s, 163 samples): cart:encode/1
  *      grows     message queue of <0.93.0> cart: 12 at the first of 980 samples, 3,400 at the last
  *      next      sudo beamflame dump -p 4711 --list processes --top 10:msgq
  *
