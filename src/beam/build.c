@@ -258,6 +258,7 @@ int build_check(const struct build *build, struct error *error)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
                      "OTP %d (erts %s) built against musl is not supported: its JIT keeps Erlang "
-                     "stacks apart from the machine stack, other than OTP 27",
+                     "stacks apart from the machine stack; run OTP 27 or later, or an image with "
+                     "glibc (Debian, Ubuntu)",
                      build->otp_release, build->erts);
 }

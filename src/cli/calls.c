@@ -185,9 +185,10 @@ static const struct command_option option_list[] = {
      "without contents.",
      set_arguments, NULL},
     {"match", 0, "PATTERN",
-     "Count only the calls of a function whose arguments match: 'm:f({ok, _}, 42, <<\"x\">>)'. `_` "
-     "is any term. The kernel compares atoms, integers, tuples, lists, and binaries or how they "
-     "begin. Can be given for several functions.",
+     "Count only the calls of a function whose arguments match: 'm:f({ok, _}, #{id := 42}, Name)'. "
+     "`_` and variables are any term; a variable occurs once. The kernel compares atoms, numbers, "
+     "pids, tuples, lists, maps, and binaries or how they begin. Can be given for several "
+     "functions.",
      set_match, NULL},
     {"top", 't', "N",
      "List the N callers, processes and arguments with the most calls of each function, and the N "
@@ -396,6 +397,7 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"Options", option_list, 0},
+    {"", local_symbols_option_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct calls_options, target.assumed_release)},
     VERBOSE_OPTION_GROUP,

@@ -7,6 +7,7 @@
 #include "cli/command_line.h"
 #include "cli/message.h"
 #include "util/alloc.h"
+#include "util/span.h"
 
 /* ---- words ---- */
 
@@ -25,7 +26,8 @@ static void put_values(struct buffer *out, const char *values)
 
 static bool takes_file(const struct command_option *option)
 {
-    return option->argument && !strcmp(option->argument, "FILE");
+    return option->argument &&
+           (!strcmp(option->argument, "FILE") || begins_with(option->argument, "PATH"));
 }
 
 static void put_option_words(struct buffer *out, const struct command *command)

@@ -9,7 +9,6 @@
 #include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/verbose.h"
-#include "native/debug_fetch.h"
 #include "os/child.h"
 #include "os/privileges.h"
 #include "os/process.h"
@@ -100,10 +99,6 @@ static int check(void *target, struct error *error)
                          "nothing grows in a core file: use --top N:METRIC, without +");
     if (options->executable && !options->core)
         return error_set(error, ERROR_USAGE, "--exe needs --core");
-    if (debug_fetch_is_wanted())
-        return error_set(error, ERROR_USAGE,
-                         "dump fetches no debug files: fetch them by 'debuginfod-find debuginfo "
-                         "BUILD-ID', and use --symbols ~/.cache/debuginfod_client");
     return 0;
 }
 
@@ -213,7 +208,8 @@ static const struct option_group groups[] = {
     {"What to dump", option_list, 0},
     {"", pager_option_list, offsetof(struct dump_options, no_pager)},
     {"", name_option_list, offsetof(struct dump_options, request.name_keys)},
-    {"", symbols_option_list, 0},
+    {"", local_symbols_option_list, 0},
+    {"", inline_option_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct dump_options, target.assumed_release)},
     {"Which processes to show", selection_option_list, offsetof(struct dump_options, selection)},

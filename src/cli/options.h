@@ -129,7 +129,10 @@ extern const struct command_option output_option_list[];
 extern const struct command_option compared_output_option_list[]; /* of diff */
 extern const struct command_option stats_option_list[];           /* below either of these */
 extern const struct command_option memory_option_list[];  /* of the whole program: no target */
-extern const struct command_option symbols_option_list[]; /* the same */
+extern const struct command_option symbols_option_list[]; /* of record: no target */
+/* of commands that need debug files at their start: no target */
+extern const struct command_option local_symbols_option_list[];
+extern const struct command_option inline_option_list[]; /* no target */
 extern const struct command_option view_option_list[];
 extern const struct command_option summary_option_list[]; /* of record and report */
 extern const struct command_option label_option_list[];

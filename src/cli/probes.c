@@ -228,6 +228,7 @@ static int run(int argc, char **argv)
 
 static const struct option_group groups[] = {
     {"Options", option_list, 0},
+    {"", local_symbols_option_list, 0},
     {RELEASE_OPTION_TITLE, release_option_list,
      offsetof(struct probes_options, target.assumed_release)},
     VERBOSE_OPTION_GROUP,

@@ -348,6 +348,7 @@ const struct option_group record_option_groups[] = {
     {"What to record", recording_list, 0},
     {"", name_option_list, offsetof(struct record_options, session.name_keys)},
     {"", symbols_option_list, 0},
+    {"", inline_option_list, 0},
     {"What to write", output_option_list, offsetof(struct record_options, output)},
     {"", stats_option_list, offsetof(struct record_options, output)},
     {"", summary_option_list, offsetof(struct record_options, output)},

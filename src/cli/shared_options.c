@@ -235,6 +235,17 @@ static int add_symbols(void *target, char *path, struct error *error)
                                        : debug_file_add_place(path, error);
 }
 
+static int add_local_symbols(void *target, char *path, struct error *error)
+{
+    (void)target;
+    if (debug_fetch_is_server(path))
+        return error_set(
+            error, ERROR_USAGE,
+            "only record fetches debug files: fetch them by 'debuginfod-find debuginfo "
+            "BUILD-ID', and use --symbols ~/.cache/debuginfod_client");
+    return debug_file_add_place(path, error);
+}
+
 static int enable_inlined(void *target, char *text, struct error *error)
 {
     (void)target;
@@ -244,17 +255,28 @@ static int enable_inlined(void *target, char *text, struct error *error)
     return 0;
 }
 
+#define FROM_DEBUG_FILES                                                                           \
+    "Take the names of C functions, and the places of probes that the VM's own file does not "     \
+    "name, from this debug file, or from debug files in this directory: by build id, or by the "   \
+    "name that a stripped file has for its debug file. "
+
 const struct command_option symbols_option_list[] = {
     {"symbols", 0, "PATH|URL",
-     "Take the names of C functions, and the places of probes that the VM's own file does not "
-     "name, from this debug file, or from debug files in this directory: by build id, or by the "
-     "name that a stripped file has for its debug file. Or fetch debug files from this server of "
-     "debuginfod while recording; debuginfod: from those in DEBUGINFOD_URLS. May be repeated.",
+     FROM_DEBUG_FILES "Or fetch debug files from this server of debuginfod while recording; "
+                      "debuginfod: from those in DEBUGINFOD_URLS. May be repeated.",
      add_symbols, NULL},
+    {0},
+};
+
+const struct command_option local_symbols_option_list[] = {
+    {"symbols", 0, "PATH", FROM_DEBUG_FILES "May be repeated.", add_local_symbols, NULL},
+    {0},
+};
+
+const struct command_option inline_option_list[] = {
     {"inline", 0, NULL,
      "Show functions that the compiler inlined as frames, and lines of C code, where there is "
-     "debug "
-     "information (DWARF).",
+     "debug information (DWARF).",
      enable_inlined, NULL},
     {0},
 };

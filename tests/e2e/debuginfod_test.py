@@ -374,8 +374,8 @@ class Fetcher(Nif, beamflame.Profilers, unittest.TestCase):
         self.assertFalse(Path(f"/proc/{found[0]}").exists())
 
     def test_what_is_refused(self):
-        """No server is known; the cache is another user's; a dump, which ends before a file can
-        arrive."""
+        """No server is known; the cache is another user's; commands that need debug files at their
+        start."""
         url = "http://127.0.0.1:1"
         other = self.out / "other"
         other.mkdir()
@@ -384,7 +384,8 @@ class Fetcher(Nif, beamflame.Profilers, unittest.TestCase):
                 ((), {}, "DEBUGINFOD_URLS is not set (sudo removes it): name the server"),
                 ((), {"DEBUGINFOD_URLS": url, "DEBUGINFOD_CACHE_PATH": str(other / "cache")},
                  "another user owns it"),
-                (("dump",), {"DEBUGINFOD_URLS": url}, "dump fetches no debug files")):
+                *(((command,), {"DEBUGINFOD_URLS": url}, "only record fetches debug files")
+                  for command in ("dump", "probes", "doctor"))):
             with self.subTest(says):
                 done = beamflame.run(*command, "-p", self.node.pid, "--symbols", "debuginfod",
                                      env=self.environment(**variables))

@@ -176,6 +176,16 @@ class DebugFile(unittest.TestCase):
                     "-v", "-p", node.pid, "-d", 3, "-F", 499, "-e", "cpu,gc", "-o",
                     out / f"{name}.json", *(f"--symbols={place}" for place in places)).stderr
                 cls.runs[name] = native_leaves(out / f"{name}.json")[1], said
+            cls.said = {(command, bool(place)): cls.places(node.pid, command, *place)
+                        for command in ("probes", "doctor", "calls")
+                        for place in ((), ("--symbols", out))}
+
+    @staticmethod
+    def places(pid, command, *options):
+        """Return what a command says of the places of its probes."""
+        more = {"calls": ("-v", "-d", 1, "--split", "lists:map/2")}.get(command, ())
+        done = beamflame.run(command, "-p", pid, *more, *options)
+        return done.stdout + done.stderr
 
     def test_all_c_functions_have_the_names_in_the_debug_file(self):
         """Without the file, some have none. With it, each one has the name that the compiler gave
@@ -192,6 +202,14 @@ class DebugFile(unittest.TestCase):
                         self.assertIn(frame["symbol"], names)
                         compared += 1
                 self.assertGreater(compared, 20)
+
+    def test_other_commands_place_probes_by_it(self):
+        for command, says in (("probes", r"(?m)^gc +entry +\w+ +debug .* garbage_collect$"),
+                              ("doctor", r"(?m)^ok +vm \d+ gc .*garbage_collect \(debug\)"),
+                              ("calls", r"symbols: of \S+/beam.smp: those of its debug file\n")):
+            with self.subTest(command):
+                self.assertRegex(self.said[command, True], says)
+                self.assertNotRegex(self.said[command, False], says)
 
     def test_hooks_are_found_by_the_debug_file_and_do_not_depend_on_it(self):
         """The place of a probe is the function with that name, with the debug file or without it."""

@@ -139,6 +139,7 @@ static void test_jit_with_stacks_of_its_own_on_musl_is_refused(void **state)
     assert_int_equal(build_check(&build, &error), -1);
     assert_int_equal(error.code, ERROR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "OTP 25 (erts 13.1.5) built against musl"));
+    assert_non_null(strstr(error.text, "run OTP 27 or later, or an image with glibc"));
     build.native_stack = true;
     assert_int_equal(build_check(&build, &error), 0);
     build.native_stack = false;
