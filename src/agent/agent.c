@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/agent_rules.h"
+#include "agent/agent_session.h"
 #include "agent/agent_status.h"
 #include "agent/agent_triggers.h"
 #include "agent/child_memory.h"
@@ -17,29 +17,26 @@
 #include "agent/roster.h"
 #include "agent/services.h"
 #include "agent/spool.h"
-#include "capture/sample_clock.h"
 #include "os/child.h"
+#include "os/precedence.h"
 #include "os/privileges.h"
 #include "rotation/recorder.h"
 #include "session/session.h"
 #include "session/targets.h"
-#include "session/trigger_watch.h"
 #include "util/alloc.h"
 #include "util/clock.h"
+#include "util/log.h"
 #include "util/memory_limit.h"
 #include "util/random.h"
 
 enum {
-    NODES_LEAST = 256, /* there is room for so many at once */
-    LONG_SLICE_US = 10000,
+    NODES_LEAST = 256,       /* there is room for so many at once */
     SPOOL_LOOKS_APART = 200, /* times as long as a look takes */
     STEADY_SECONDS = 10,     /* of recording without an error */
+    NICE = -10,              /* after the threads that end windows of probes */
 };
 
 static const uint64_t SECOND = 1000000000;
-
-/* What a killed agent loses at most. Each flush writes counts of each thread and event again. */
-static const uint64_t FLUSH_NS = 5000000000;
 
 struct agent {
     const struct agent_options *options;
@@ -52,57 +49,22 @@ struct agent {
     uint64_t next_spool_look; /* the earliest */
     uint64_t failed;          /* CLOCK_MONOTONIC: when the spool could not be written; 0: it can */
     struct spool_glance spool;
-    struct agent_rules rules;
+    uint64_t unrecorded_since; /* CLOCK_MONOTONIC; 0: VMs are recorded, or were not yet */
     struct agent_triggers triggers;
-    char *events; /* what the session's requests borrow */
-    struct session_options session;
+    struct agent_session session;
     struct recorder_options recorder;
     volatile int ends_session; /* the agent ends, or records with other options from now on */
     bool records_anew;         /* the latter */
 };
 
-/* ---- options ---- */
-
-static int set_session(struct session_options *session, const struct agent_config *config,
-                       char *events, warn_function warn, struct error *error)
-{
-    struct target_plan most = agent_rules_most(config);
-
-    *session = (struct session_options){
-        .clock = sample_clock_default(),
-        .frequency = most.frequency,
-        .cpu = most.cpu,
-        .wall = most.wall_frequency > 0,
-        .wall_frequency = most.wall_frequency,
-        .joins_sweeps = true,
-        .budget = config->record.budget / 100,
-        .host_budget = config->record.host_budget / 100,
-        .long_us = LONG_SLICE_US,
-        .flush_ns = FLUSH_NS,
-        .node_numbers = config->http.listen && *config->http.listen,
-        .warn = warn,
-    };
-    return *events ? session_options_add_events(session, events, error) : 0;
-}
-
 int agent_check(const struct agent_config *config, struct error *error)
 {
-    char *events = agent_rules_events(config);
     struct agent_triggers triggers = {.spool = NULL};
-    struct session_options session;
-    int result = set_session(&session, config, events, NULL, error);
+    struct agent_session session = {.events = NULL};
+    int result = agent_session_set(&session, config, &triggers, NULL, error);
 
-    if (!result && !session.cpu && !session.wall && !session.event_count)
-        result = error_set(error, ERROR_USAGE,
-                           "nothing is recorded: set record.cpu, record.wall or "
-                           "record.events");
-    if (!result)
-        agent_triggers_set(&triggers, config, &session);
-    if (!result && !session.cpu && trigger_watch_need_cpu_samples(&session))
-        result = error_set(error, ERROR_USAGE,
-                           "a trigger gc>PERCENT%% needs CPU samples: set record.cpu");
+    agent_session_free(&session);
     agent_triggers_free(&triggers);
-    free(events);
     return result;
 }
 
@@ -224,6 +186,27 @@ static void note_room(struct agent *agent, enum recorder_state state, uint64_t n
     agent->options->say("recording continues");
 }
 
+/* Count the time in which nothing is recorded. */
+static void note_gap(struct agent *agent, enum recorder_state state, uint64_t now)
+{
+    if (agent->unrecorded_since)
+        agent->status->unrecorded_ns += now - agent->unrecorded_since;
+    agent->unrecorded_since = state == RECORDER_RECORDS ? 0 : now;
+}
+
+/* The gap before a session ends when its samples begin. */
+static void note_start(struct agent *agent, const struct session *session)
+{
+    uint64_t begun = clock_ns(CLOCK_MONOTONIC) - (uint64_t)(session_status(session).seconds * 1e9);
+    uint64_t since = agent->unrecorded_since;
+
+    note_gap(agent, RECORDER_RECORDS, begun);
+    if (since && !agent->failed) /* note_room() reports the end of a pause */
+        agent->options->say("recording continues as the configuration says now; %.2f s were not "
+                            "recorded",
+                            (double)(begun - since) / 1e9);
+}
+
 /* Publish the VMs that are not profiled. The list is padded with zeros, so that lists can be
  * compared. */
 static void note_refusals(struct agent *agent)
@@ -254,34 +237,13 @@ static void note_session(struct agent *agent, const struct session *session, boo
     note_refusals(agent);
     agent->status->samples = now.samples;
     agent->status->lost = now.lost;
-    agent_status_note(agent->status, session, &agent->session, &agent->targets);
+    agent_status_note(agent->status, session, &agent->session.options, &agent->targets);
     roster_write(agent->roster, &agent->targets, session_profile(session));
     if (records)
         agent->status->recorded_at = clock_ns(CLOCK_BOOTTIME) / SECOND;
 }
 
 /* ---- another configuration ---- */
-
-/* True if the session of one configuration can continue by the other one, maybe by other rules. */
-static bool sessions_alike(const struct agent_config *one, const struct agent_config *other)
-{
-    return agent_rules_need_alike(one, other) && one->record.budget == other->record.budget &&
-           one->record.host_budget == other->record.host_budget &&
-           agent_triggers_alike(one, other) && one->record.max_memory == other->record.max_memory &&
-           !one->http.listen == !other->http.listen; /* node_numbers */
-}
-
-/* Let the session follow the rules of the configuration. */
-static int follow_rules(struct agent *agent, struct session *session, struct error *error)
-{
-    struct agent_rules before = agent->rules;
-    int result;
-
-    agent->rules = agent_rules_of(agent->options->config, &agent->session);
-    result = session_set_rules(session, agent->rules.of, agent->rules.count, error);
-    agent_rules_free(&before);
-    return result;
-}
 
 /* The lock and the senders are bound to the directory. */
 static void keep_directory(const struct agent *agent, struct agent_config *config)
@@ -297,13 +259,33 @@ static void keep_directory(const struct agent *agent, struct agent_config *confi
     now->spool.directory = directory;
 }
 
-/* Read the configuration again. Processes whose configuration is unchanged continue. `records`:
- * there is a segment. */
+/* Let the session follow the configuration, or let another one begin. `records`: it has a segment.
+ */
+static void follow(struct agent *agent, const struct agent_config *before, struct session *session,
+                   bool records)
+{
+    const struct agent_config *now = agent->options->config;
+    struct error error; /* the next session reports what still fails */
+
+    memory_limit_set(now->record.max_memory);
+    agent->recorder.loop = agent->triggers.interval = now->record.interval;
+    if (agent_session_alike(before, now))
+        return;
+    if (records && session_notice_ends(session, &error) == 0)
+        agent_triggers_look(&agent->triggers, session, &agent->session.options, &agent->targets,
+                            clock_ns(CLOCK_MONOTONIC)); /* those of before at VMs that have ended */
+    agent->records_anew = !records || !agent_session_may_follow(before, now);
+    if (agent->records_anew)
+        return;
+    agent->records_anew =
+        agent_session_follow(&agent->session, before, now, &agent->triggers, session, &error) != 0;
+}
+
+/* Read the configuration again. Processes whose configuration is unchanged continue. */
 static void reload(struct agent *agent, struct session *session, bool records)
 {
-    struct agent_config *now = agent->options->config, config;
+    struct agent_config *now = agent->options->config, config, before;
     struct error error;
-    bool rules_alike;
 
     if (agent_config_load(agent->options->config_path, &config, &error)) {
         agent->reports.warn("the configuration stays as it was: %s", error.text);
@@ -315,13 +297,10 @@ static void reload(struct agent *agent, struct session *session, bool records)
         return;
     }
     keep_directory(agent, &config);
-    rules_alike = agent_rules_alike(now, &config);
-    agent->records_anew = !sessions_alike(now, &config) || (!rules_alike && !records);
-    agent_config_free(now);
+    before = *now;
     *now = config;
-    if (!agent->records_anew && !rules_alike)
-        agent->records_anew = follow_rules(agent, session, &error) != 0;
-    agent->recorder.loop = now->record.interval;
+    follow(agent, &before, session, records);
+    agent_config_free(&before);
     services_apply(&agent->services, now);
     agent->options->say("the configuration was read again");
 }
@@ -332,6 +311,7 @@ static void step(void *context, struct session *session, enum recorder_state sta
     struct agent *agent = context;
     uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
+    note_gap(agent, state, now);
     if (state == RECORDER_ENDS)
         return;
     if (*agent->options->reload) {
@@ -345,7 +325,8 @@ static void step(void *context, struct session *session, enum recorder_state sta
     note_room(agent, state, now);
     note_session(agent, session, state == RECORDER_RECORDS);
     if (state == RECORDER_RECORDS)
-        agent_triggers_look(&agent->triggers, session, &agent->session, &agent->targets, now);
+        agent_triggers_look(&agent->triggers, session, &agent->session.options, &agent->targets,
+                            now);
     services_look(&agent->services, agent->options->config, now);
     look_at_spool(agent, now);
 }
@@ -374,10 +355,11 @@ static int record(struct agent *agent, struct error *error)
     int result = -1;
 
     gethostname(host, sizeof(host) - 1);
-    session = session_start(&agent->session, &agent->targets, agent->options->command_line,
+    session = session_start(&agent->session.options, &agent->targets, agent->options->command_line,
                             clock_ns(CLOCK_MONOTONIC), error);
     if (session) {
-        rotation = rotation_new(&files, &agent->session, host, &agent->reports);
+        note_start(agent, session);
+        rotation = rotation_new(&files, &agent->session.options, host, &agent->reports);
         result =
             recorder_run_segments(session, &agent->recorder, &agent->ends_session, rotation, error);
         session_free(session);
@@ -396,24 +378,29 @@ static int open_and_record(struct agent *agent, struct error *error)
     int result;
 
     memory_limit_set(config->record.max_memory);
-    free(agent->events);
-    agent->events = agent_rules_events(config);
     agent->recorder.loop = config->record.interval;
     agent->recorder.first_loop = first_interval(config->record.interval, random_word());
     agent->records_anew = false;
     agent->ends_session = 0;
-    if (set_session(&agent->session, config, agent->events, agent->reports.warn, error))
+    if (agent_session_set(&agent->session, config, &agent->triggers, agent->reports.warn, error))
         return -1;
-    agent_rules_free(&agent->rules);
-    agent->rules = agent_rules_of(config, &agent->session);
-    options.rules = agent->rules.of;
-    options.rule_count = agent->rules.count;
-    agent_triggers_set(&agent->triggers, config, &agent->session);
+    options.rules = agent->session.rules.of;
+    options.rule_count = agent->session.rules.count;
     if (targets_open(&options, &agent->targets, error))
         return -1;
     result = record(agent, error);
     targets_close(&agent->targets);
     return result;
+}
+
+/* A sample takes several switches to processes that read ELF files. On a host whose CPUs are all
+ * busy, each would wait until all others had their turn, and recordings would end minutes late. */
+static void take_precedence(void)
+{
+    int code = precedence_take_if_default(NICE);
+
+    if (code)
+        log_decision("agent", "it has no precedence over other processes: %s", strerror(code));
 }
 
 static int run(struct agent *agent, struct error *error)
@@ -427,6 +414,7 @@ static int run(struct agent *agent, struct error *error)
         return -1;
     services_apply(&agent->services, agent->options->config);
     look_at_spool(agent, clock_ns(CLOCK_MONOTONIC)); /* it may fill the disk */
+    take_precedence();
     do
         result = open_and_record(agent, error);
     while (!result && agent->records_anew && !*agent->options->stop);
@@ -484,8 +472,7 @@ int agent_run(const struct agent_options *options, struct error *error)
     }
     roster_free(agent.roster);
     agent_status_free(agent.status);
-    agent_rules_free(&agent.rules);
+    agent_session_free(&agent.session);
     agent_triggers_free(&agent.triggers);
-    free(agent.events);
     return result < 0 ? -1 : 0;
 }

@@ -7,6 +7,7 @@
 #include "util/alloc.h"
 #include "util/buffer.h"
 #include "util/optional_text.h"
+#include "util/word_list.h"
 
 /* ---- what all rules want ---- */
 
@@ -91,16 +92,28 @@ void agent_rules_free(struct agent_rules *rules)
     *rules = (struct agent_rules){NULL, 0};
 }
 
+/* True if a configuration has all events of another one. */
+static bool has_events_of(const struct agent_config *config, const struct agent_config *other)
+{
+    char *events = agent_rules_events(config), *others = agent_rules_events(other), *rest = NULL;
+    char *event = strtok_r(others, ",", &rest);
+    bool has_all;
+
+    while (event && word_list_has(events, event))
+        event = strtok_r(NULL, ",", &rest);
+    has_all = !event;
+    free(events);
+    free(others);
+    return has_all;
+}
+
 bool agent_rules_need_alike(const struct agent_config *one, const struct agent_config *other)
 {
     struct target_plan most = agent_rules_most(one), others = agent_rules_most(other);
-    char *events = agent_rules_events(one), *others_events = agent_rules_events(other);
-    bool are_alike = most.cpu == others.cpu && most.frequency == others.frequency &&
-                     most.wall_frequency == others.wall_frequency && !strcmp(events, others_events);
 
-    free(events);
-    free(others_events);
-    return are_alike;
+    return most.cpu == others.cpu && most.frequency == others.frequency &&
+           !most.wall_frequency == !others.wall_frequency && has_events_of(one, other) &&
+           has_events_of(other, one);
 }
 
 bool agent_rules_alike(const struct agent_config *one, const struct agent_config *other)

@@ -34,7 +34,8 @@ char *agent_rules_events(const struct agent_config *config);
  * events. */
 struct target_plan agent_rules_most(const struct agent_config *config);
 
-/* True if the rules of two configurations need the same frequencies and events together. */
+/* True if the rules of two configurations need the same of a session together: the highest
+ * frequency of CPU samples, sweeps or none, and events. */
 bool agent_rules_need_alike(const struct agent_config *one, const struct agent_config *other);
 
 /* True if two configurations have the same rules, and the same for VMs that match none. */

@@ -59,7 +59,8 @@ struct agent_status {
     _Atomic uint64_t refused;     /* VMs that run and are not profiled */
     _Atomic uint64_t refused_by[REFUSAL_KINDS]; /* the same, by enum refusal_kind */
     _Atomic uint64_t segments;                  /* recordings that are complete */
-    _Atomic uint64_t paused; /* 1 while nothing is recorded: the spool can't be written */
+    _Atomic uint64_t paused;        /* 1 while nothing is recorded: the spool can't be written */
+    _Atomic uint64_t unrecorded_ns; /* time in which nothing was recorded, after the first start */
     _Atomic uint64_t samples, lost;
     _Atomic uint64_t losses[LOSS_COUNT];    /* by enum loss */
     _Atomic uint64_t cpu_ns, resident;      /* of the process that records; bytes */

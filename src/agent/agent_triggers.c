@@ -74,11 +74,29 @@ void agent_triggers_set(struct agent_triggers *triggers, const struct agent_conf
         *own = copy_of(&config->triggers[i]);
         if (trigger_parse(own->when, &triggers->parsed[i], &none))
             abort();
+        triggers->parsed[i].name = own->name;
         triggers->parsed[i].nodes = has_patterns(&own->nodes) ? &own->nodes : NULL;
         session->triggers[i] = triggers->parsed[i];
     }
     triggers->limits_changed = true;
     session->trigger_count = triggers->count;
+}
+
+int agent_triggers_replace(struct agent_triggers *triggers, const struct agent_config *config,
+                           struct session_options *options, struct session *session,
+                           struct error *error)
+{
+    struct agent_triggers before = *triggers; /* the session has conditions of these */
+    struct trigger watched[TRIGGERS_MAX];
+    int result;
+
+    memcpy(watched, options->triggers, sizeof(watched));
+    triggers->of = NULL;
+    triggers->count = 0;
+    agent_triggers_set(triggers, config, options);
+    result = session_set_triggers(session, watched, error);
+    forget(&before);
+    return result;
 }
 
 void agent_triggers_free(struct agent_triggers *triggers)
@@ -92,10 +110,7 @@ void agent_triggers_free(struct agent_triggers *triggers)
 static bool alike(const struct agent_trigger *a, const struct agent_trigger *b)
 {
     return !strcmp(a->name, b->name) && !strcmp(a->when, b->when) &&
-           optional_text_equal(a->nodes.node, b->nodes.node) &&
-           optional_text_equal(a->nodes.container, b->nodes.container) &&
-           optional_text_equal(a->nodes.name_space, b->nodes.name_space) &&
-           optional_text_equal(a->nodes.pod, b->nodes.pod) && a->before == b->before &&
+           target_rules_match_alike(&a->nodes, &b->nodes) && a->before == b->before &&
            a->after == b->after && a->holdoff == b->holdoff && a->max_kept == b->max_kept &&
            a->max_size == b->max_size;
 }

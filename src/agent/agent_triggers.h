@@ -39,6 +39,11 @@ struct agent_triggers {
  * them. */
 void agent_triggers_set(struct agent_triggers *triggers, const struct agent_config *config,
                         struct session_options *session);
+
+/* The same while the session runs, which has the options (session_set_triggers()). */
+int agent_triggers_replace(struct agent_triggers *triggers, const struct agent_config *config,
+                           struct session_options *options, struct session *session,
+                           struct error *error);
 void agent_triggers_free(struct agent_triggers *triggers);
 
 /* True if two configurations have the same triggers. */

@@ -27,8 +27,10 @@ static const double WINDOW_GROWTH = 3;
  * the target that map memory, whatever CPU time they cost. */
 static const double WINDOWS_PER_SECOND = 10;
 
-/* The longest stratum, in ns: as long as users wait for results. */
+/* The longest stratum, in ns: as long as users wait for results. An agent scales the budget of a VM
+ * down if many VMs share the host's budget. Their strata are longer. */
 static const double STRATUM_MAX = 20e9;
+static const double STRATUM_MAX_SCALED = 300e9;
 
 /* The cost of hits is known to some percent only. */
 static const double SAFETY = 0.95;
@@ -148,11 +150,16 @@ static double savings_max(const struct budget_group *group)
     return fmax(group->share * SAVINGS_TIME, SAVINGS_MIN);
 }
 
+static double stratum_max(const struct budget *budget)
+{
+    return fmin(STRATUM_MAX / budget->scale, STRATUM_MAX_SCALED);
+}
+
 /* What a group costs if its windows are as rare as they may be, in ns a second. A group that costs
  * less while it is open stays open. */
-static double least_cost(const struct budget_group *group)
+static double least_cost(const struct budget *budget, const struct budget_group *group)
 {
-    return group->attaching_cost / STRATUM_MAX * SECOND;
+    return group->attaching_cost / stratum_max(budget) * SECOND;
 }
 
 /* Divide the income. A group that needs less than an equal part gets what it needs; the others get
@@ -193,7 +200,7 @@ static void divide(struct budget *budget)
         else if (!open)
             group->share += rest / sharing;
         if (group->state != RETIRED)
-            group->share = fmax(group->share, least_cost(group));
+            group->share = fmax(group->share, least_cost(budget, group));
     }
 }
 
@@ -301,7 +308,7 @@ static void plan(struct budget *budget, struct budget_group *group, uint64_t now
     /* Debts are paid in full, savings are spent slowly. */
     cost -= tokens < 0 ? tokens : tokens / 4;
     group->length = fmax(cost / group->share * SECOND, group->window + group->attaching_time);
-    group->length = fmin(group->length, STRATUM_MAX);
+    group->length = fmin(group->length, stratum_max(budget));
     space_out(budget, group, demand);
     order_at(group, now, (group->length - group->window) * random_part(budget));
 }

@@ -8,9 +8,14 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
+/* The CPU time of this program is read so often. The kernel adds it up over all threads, and each
+ * VM has one. */
+static const uint64_t OWN_TICK = 100000000; /* ns */
+
 struct host_limit {
     pthread_mutex_t lock;
     struct host_budget *budget;
+    uint64_t looked; /* when the CPU time of this program was read last */
 };
 
 struct host_limit *host_limit_new(double part)
@@ -49,12 +54,22 @@ void host_limit_leave(struct host_limit *limit, unsigned member)
     pthread_mutex_unlock(&limit->lock);
 }
 
+static void look_at_own(struct host_limit *limit)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (now - limit->looked < OWN_TICK)
+        return;
+    host_budget_own(limit->budget, now, clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    limit->looked = now;
+}
+
 double host_limit_scale(struct host_limit *limit, unsigned member, double income)
 {
     double scale;
 
     pthread_mutex_lock(&limit->lock);
-    host_budget_own(limit->budget, clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_PROCESS_CPUTIME_ID));
+    look_at_own(limit);
     scale = host_budget_scale(limit->budget, member, income);
     pthread_mutex_unlock(&limit->lock);
     return scale;

@@ -16,6 +16,7 @@
 #include "os/process.h"
 #include "profile/events.h"
 #include "util/alloc.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/memory_limit.h"
 
@@ -29,6 +30,7 @@ enum {
     SAMPLE_BYTES_TYPICAL = 6 << 10, /* measured: 3 to 6 KB with both stacks */
     KEYS_AT_ONCE = 4096,
     STARTS_MAX = 1024, /* that wait to be taken; others are found by polling */
+    ENOUGH = -ECANCELED,
 };
 
 struct programs {
@@ -40,6 +42,7 @@ struct programs {
     programs_each each;
     void *context;
     int passed;
+    uint64_t passing_since; /* CLOCK_MONOTONIC; 0: this poll has not passed a sample yet */
     pid_t starts[STARTS_MAX];
     size_t start_count;
 };
@@ -95,9 +98,11 @@ static int pass(void *context, void *data, size_t size)
         note_start(programs, data);
         return 0;
     }
+    if (!programs->passing_since)
+        programs->passing_since = clock_ns(CLOCK_MONOTONIC);
     programs->each(programs->context, data, size);
     programs->passed++;
-    return 0;
+    return ((const struct wire_sample *)data)->time < programs->passing_since ? 0 : ENOUGH;
 }
 
 int programs_open(struct programs *programs, struct error *error)
@@ -351,10 +356,11 @@ int programs_poll(struct programs *programs, int timeout_ms, programs_each each,
     programs->each = each;
     programs->context = context;
     programs->passed = 0;
+    programs->passing_since = 0;
     result = ring_buffer__poll(programs->ring, timeout_ms);
     if (result >= 0) /* samples that were too few to wake this thread */
         result = ring_buffer__consume(programs->ring);
-    if (result < 0 && result != -EINTR)
+    if (result < 0 && result != -EINTR && result != ENOUGH)
         return error_set(error, ERROR_FAILED, "samples can't be read: %s", strerror(-result));
     return programs->passed;
 }

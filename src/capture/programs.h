@@ -71,7 +71,8 @@ void programs_want_memory(struct programs *programs, pid_t pid);
 uint64_t programs_take_memory(struct programs *programs, pid_t pid);
 
 /* Wait up to `timeout_ms` for a batch of samples, then pass all samples to `each` (bytes as in
- * wire.h, aligned to 8). Return the number of samples, or -1 with error. 0 also after a signal. */
+ * wire.h, aligned to 8) up to the first that is newer than this: new ones may come faster than
+ * `each` takes them. Return the number of samples, or -1 with error. 0 also after a signal. */
 typedef void (*programs_each)(void *context, const void *data, size_t size);
 int programs_poll(struct programs *programs, int timeout_ms, programs_each each, void *context,
                   struct error *error);

@@ -26,7 +26,7 @@ struct joined_recording {
 struct join {
     const struct join_options *options;
     struct joined_recording *parts;
-    size_t count;
+    size_t count; /* of parts that are open */
     struct profile *profile;
     struct recording_writer *writer;
     struct recording_totals totals;
@@ -382,24 +382,39 @@ static int join_all(struct join *join, int fd, int *ret_fd)
     return join->writer ? put_all(join, ret_fd) : -1;
 }
 
-/* Takes ownership of all descriptors. */
-static int open_all(struct join *join, const struct join_part *parts)
+/* Takes ownership of the descriptor. */
+static int open_part(struct join *join, const struct join_part *part, struct error *error)
 {
+    struct joined_recording *opened = &join->parts[join->count];
+
+    opened->recording = recording_open(part->fd, part->name, error);
+    if (!opened->recording)
+        return -1;
+    opened->name = part->name;
+    opened->profile = profile_new();
+    opened->remap = (struct profile_remap){
+        .from = opened->profile, .to = join->profile, .alike = join->options->alike};
+    join->count++;
+    return 0;
+}
+
+/* Takes ownership of all descriptors. */
+static int open_all(struct join *join, const struct join_part *parts, size_t count)
+{
+    unsigned *unreadable = join->options->unreadable;
     int result = 0;
 
-    for (size_t i = 0; i < join->count; i++) {
-        struct joined_recording *part = &join->parts[i];
+    for (size_t i = 0; i < count; i++) {
         struct error own;
 
-        part->name = parts[i].name;
-        part->profile = profile_new();
-        part->remap = (struct profile_remap){
-            .from = part->profile, .to = join->profile, .alike = join->options->alike};
-        part->recording = recording_open(parts[i].fd, parts[i].name, result ? &own : join->error);
-        if (!part->recording)
+        if (open_part(join, &parts[i], result ? &own : join->error) == 0)
+            continue;
+        if (unreadable)
+            ++*unreadable;
+        else
             result = -1;
     }
-    return result;
+    return join->count ? result : -1;
 }
 
 static void free_all(struct join *join)
@@ -427,7 +442,6 @@ int recording_join(const struct join_part *parts, size_t count, const struct joi
     struct join join = {
         .options = options,
         .parts = xcalloc(count, sizeof(struct joined_recording)),
-        .count = count,
         .profile = profile_new(),
         .error = error,
     };
@@ -435,7 +449,7 @@ int recording_join(const struct join_part *parts, size_t count, const struct joi
 
     *ret_fd = -1;
     profile_limit(join.profile, memory_limit());
-    result = open_all(&join, parts);
+    result = open_all(&join, parts, count);
     if (result)
         close(fd);
     else

@@ -33,6 +33,9 @@ struct join_options {
     const char *trigger;              /* of the joined recording; NULL: as in the parts */
     const struct alike_frames *alike; /* of the parts; NULL: their frames keep their names */
     uint64_t *starts; /* out: start of each part, ns in joined time; NULL: not needed */
+    /* Raised for each part that is no recording, and is left out. NULL: such a part is an error, as
+     * it is if no other part is left. Not together with `starts`. */
+    unsigned *unreadable;
 };
 
 /* Write all parts to `fd`. *ret_fd reads the result, as in recording_finish(); also on failure: if

@@ -321,7 +321,7 @@ static int take_turn(struct recorder *recorder, uint64_t now, struct error *erro
     const struct rotation_reports *reports = recorder->options->reports;
     const struct steering_actions actions = {recorder, pause_recording, resume_recording,
                                              write_snapshot, reports->warn};
-    enum recorder_state state = recorder->paused ? RECORDER_PAUSED : RECORDER_RECORDS;
+    enum recorder_state state;
 
     if (recorder->waits_for_room)
         try_again(recorder, now);
@@ -329,6 +329,7 @@ static int take_turn(struct recorder *recorder, uint64_t now, struct error *erro
         return next_segment(recorder, error);
     if (step(recorder, ms_left(recorder, now), error))
         return -1;
+    state = recorder->paused ? RECORDER_PAUSED : RECORDER_RECORDS; /* a step that fails can pause */
     reports->progress(reports->context, recorder->session, state);
     return steering_step(recorder->options->steering, recorder->session, state, &actions, error);
 }

@@ -99,7 +99,6 @@ static void account(struct session *session, struct target *target)
     if (target->plan.cpu)
         target->cpu_time =
             vm_cpu_time_new(session->cpu_time, target->vm->pid, sampled_share(session, target));
-    symbolizer_look(target->symbolizer, false);
     symbolizer_look_at_threads(target->symbolizer, false);
 }
 
@@ -130,9 +129,11 @@ int membership_watch(struct session *session, struct error *error)
     return 0;
 }
 
+/* Find what is needed only when samples are read. */
 static void prepare(const struct session *session, struct target *target)
 {
     symbolizer_set_kernel(target->symbolizer, session->kernel, session->options->kernel_addresses);
+    /* Finds drivers too; the session's first look does so again, for ports that open now. */
     symbolizer_find_states(target->symbolizer);
 }
 
@@ -220,42 +221,23 @@ static int leave(struct session *session, struct target *target, struct error *e
     return detach(session, target, error);
 }
 
-/* Find the rule of a target. If that records it otherwise, it leaves, and is judged anew. */
-static int follow_rule(struct session *session, struct target *target, struct error *error)
+int membership_leave_ended(struct session *session, struct error *error)
 {
-    const struct targets *targets = session->targets;
-    const struct target_rule *before = target->rule;
-    char node[600];
-    size_t rule;
+    for (size_t i = 0; i < session->targets->count; i++) {
+        struct target *target = session->targets->of[i];
 
-    node_name_now(target->vm, node, sizeof(node));
-    rule = targets_find_rule(targets->rules, targets->rule_count, target->vm, node);
-    target->rule = rule < targets->rule_count ? &targets->rules[rule] : NULL;
-    if (before && target->rule && target_rules_record_alike(before, target->rule))
-        return 0;
-    target->rule = NULL;
-    symbolizer_look_at_threads(target->symbolizer, false);
-    arrivals_again(session->arrivals, target->vm->pid);
-    return detach(session, target, error);
-}
-
-int membership_follow_rules(struct session *session, const struct target_rule *rules, size_t count,
-                            struct error *error)
-{
-    struct targets *targets = session->targets;
-
-    targets->rules = rules;
-    targets->rule_count = count;
-    for (size_t i = 0; i < targets->refused.count; i++)
-        if (targets->refused.of[i].kind == REFUSED_BY_RULE)
-            arrivals_again(session->arrivals, targets->refused.of[i].pid);
-    for (size_t i = 0; i < targets->count; i++) {
-        if (targets->of[i]->ended)
-            targets->of[i]->rule = NULL;
-        else if (follow_rule(session, targets->of[i], error))
+        if (!target->ended && !target_is_readable(target) && leave(session, target, error))
             return -1;
     }
     return 0;
+}
+
+int membership_rejoin(struct session *session, struct target *target, struct error *error)
+{
+    trigger_watch_free(target->trigger_watch);
+    target->trigger_watch = NULL;
+    arrivals_again(session->arrivals, target->vm->pid);
+    return detach(session, target, error);
 }
 
 bool membership_alive(const struct session *session)
@@ -475,8 +457,7 @@ static int look_for_name(struct session *session, struct target *target, struct 
     if (!target->name.is_known)
         return 0;
     log_decision("targets", "process %d has a name now: it joins again", (int)target->vm->pid);
-    arrivals_again(session->arrivals, target->vm->pid);
-    return detach(session, target, error);
+    return membership_rejoin(session, target, error);
 }
 
 int membership_step(struct session *session, struct error *error)

@@ -340,12 +340,6 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     return at_times(session, clock_ns(CLOCK_MONOTONIC), error);
 }
 
-int session_set_rules(struct session *session, const struct target_rule *rules, size_t count,
-                      struct error *error)
-{
-    return membership_follow_rules(session, rules, count, error);
-}
-
 bool session_may_continue(const struct session *session)
 {
     return !session->guarded;

@@ -51,12 +51,34 @@ int session_mark(struct session *session, const char *label, struct error *error
  */
 void session_mark_finding(struct session *session, const char *label);
 
+/* ---- session_follow.c ---- */
+
+/* These change a session without a gap. Only while there is a segment. -1 with error: sampling
+ * ends, as after a failed step. */
+
+/* Notice VMs that have ended since the last step. Call before the changes below, which would take
+ * such a VM for one that leaves the recording, and before other triggers replace those that fire at
+ * its end. */
+int session_notice_ends(struct session *session, struct error *error);
+
 /* Follow other rules from now on (targets_find_rule()), if all VMs of the host are targets. VMs
- * that are recorded as before continue without a gap; others leave, and join again as if they had
- * started now. Only while there is a segment. Borrows the rules; those before must exist until this
- * returns. -1 with error: sampling ends, as after a failed step. */
+ * that are recorded as before continue; others leave, and join again as if they had started now.
+ * Fails if the segment has no room for those that join again. Borrows the rules; those before must
+ * exist until this returns. */
 int session_set_rules(struct session *session, const struct target_rule *rules, size_t count,
                       struct error *error);
+
+/* Watch the triggers of the session's options, which the caller has changed. A trigger that was
+ * among them before does not fire again while its condition holds. `before`: a copy of their array
+ * before the change. */
+int session_set_triggers(struct session *session, const struct trigger *before,
+                         struct error *error);
+
+/* Read the numbers of VMs, or do so no longer, as the session's options say, which the caller has
+ * changed. */
+void session_set_node_numbers(struct session *session);
+
+/* ---- session.c ---- */
 
 /* The pid of a VM that has ended since the last call while the session continues; 0 if none has. */
 pid_t session_take_ended(struct session *session);

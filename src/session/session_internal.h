@@ -197,6 +197,8 @@ int membership_sweep(struct session *session, struct error *error);
 
 /* Let VMs leave that have ended, and look for VMs that have started. Call about once a second. */
 int membership_step(struct session *session, struct error *error);
+/* Let VMs leave that have ended by now. */
+int membership_leave_ended(struct session *session, struct error *error);
 /* Let VMs join that have started, for a short time. Call at each step. */
 int membership_welcome(struct session *session, struct error *error);
 /* Return the part of the timeout (ms) after which a VM may be able to join. */
@@ -205,11 +207,10 @@ int membership_limit_timeout(const struct session *session, int timeout_ms);
 bool membership_alive(const struct session *session);
 /* Warn of targets that have ended since the last step. */
 void membership_note_ends(const struct session *session);
-/* Let targets leave that these rules record otherwise, or not. They join again if a rule wants
- * them, and so do VMs that a rule excluded before. The rules before must exist until this returns.
+/* Let a target leave whose VM runs, and join again by the rule that it matches now, if that wants
+ * it.
  */
-int membership_follow_rules(struct session *session, const struct target_rule *rules, size_t count,
-                            struct error *error);
+int membership_rejoin(struct session *session, struct target *target, struct error *error);
 /* Forget the targets that have ended, when their segment is written. */
 void membership_forget(struct session *session);
 

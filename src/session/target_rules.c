@@ -28,6 +28,14 @@ size_t target_rules_find(const struct target_rule *rules, size_t count,
     return i;
 }
 
+bool target_rules_match_alike(const struct target_rule *one, const struct target_rule *other)
+{
+    return optional_text_equal(one->node, other->node) &&
+           optional_text_equal(one->container, other->container) &&
+           optional_text_equal(one->name_space, other->name_space) &&
+           optional_text_equal(one->pod, other->pod);
+}
+
 bool target_rules_record_alike(const struct target_rule *one, const struct target_rule *other)
 {
     const struct target_plan *a = &one->plan, *b = &other->plan;

@@ -30,6 +30,9 @@ struct target_rule {
 /* True if a VM is recorded in the same way by both rules. */
 bool target_rules_record_alike(const struct target_rule *one, const struct target_rule *other);
 
+/* True if both rules have the same patterns. */
+bool target_rules_match_alike(const struct target_rule *one, const struct target_rule *other);
+
 /* The names of a VM. */
 struct target_names {
     const char *node, *container, *container_id, *name_space, *pod;

@@ -19,6 +19,7 @@ enum trigger_kind {
 
 struct trigger {
     const char *text; /* as it was given, borrowed */
+    const char *name; /* of its own, borrowed; NULL: none */
     enum trigger_kind kind;
     enum metric metric;
     char *process;                   /* as in struct selection_processes; NULL: any */

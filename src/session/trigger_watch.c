@@ -2,6 +2,7 @@
 #include "session/trigger_watch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "beam/process_metrics.h"
 #include "beam/process_sweep.h"
@@ -12,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 #include "util/log.h"
+#include "util/optional_text.h"
 #include "view/selection.h"
 
 static const uint64_t LOOK_NS = 1000000000;
@@ -337,6 +339,41 @@ int trigger_watch_add(struct target *target, const struct session_options *optio
     target->trigger_watch =
         trigger_watch_new(target, options->triggers, options->trigger_count, error);
     return target->trigger_watch ? 0 : -1;
+}
+
+static bool are_alike(const struct trigger *one, const struct trigger *other)
+{
+    if (!optional_text_equal(one->name, other->name) || strcmp(one->text, other->text) != 0 ||
+        !one->nodes != !other->nodes)
+        return false;
+    return !one->nodes || target_rules_match_alike(one->nodes, other->nodes);
+}
+
+/* Take over what another watch of the VM has seen. `triggers` were `before` when it began. */
+static void continue_watch(struct trigger_watch *watch, const struct trigger_watch *old,
+                           const struct trigger *triggers, const struct trigger *before)
+{
+    watch->next_sweep = old->next_sweep;
+    for (size_t i = 0; i < watch->count; i++)
+        for (size_t j = 0; j < old->count; j++)
+            if (are_alike(watch->conditions[i].trigger,
+                          &before[old->conditions[j].trigger - triggers]))
+                watch->conditions[i].armed = old->conditions[j].armed;
+}
+
+int trigger_watch_replace(struct target *target, const struct session_options *options,
+                          const struct trigger *before, struct error *error)
+{
+    struct trigger_watch *old = target->trigger_watch;
+    int result = 0;
+
+    target->trigger_watch = NULL;
+    if (!target->ended && target_is_readable(target))
+        result = trigger_watch_add(target, options, error);
+    if (old && target->trigger_watch)
+        continue_watch(target->trigger_watch, old, options->triggers, before);
+    trigger_watch_free(old);
+    return result;
 }
 
 bool trigger_watch_need_cpu_samples(const struct session_options *options)

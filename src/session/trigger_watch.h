@@ -52,6 +52,12 @@ const struct trigger *trigger_watch_end(struct trigger_watch *watch,
 int trigger_watch_add(struct target *target, const struct session_options *options,
                       struct error *error);
 
+/* Watch the triggers of the options, which have changed, instead of those before; at a target whose
+ * VM has ended, none. A trigger that was among them before continues: it does not fire again while
+ * its condition holds. `before`: a copy of their array before the change. */
+int trigger_watch_replace(struct target *target, const struct session_options *options,
+                          const struct trigger *before, struct error *error);
+
 /* True if a trigger needs CPU samples. */
 bool trigger_watch_need_cpu_samples(const struct session_options *options);
 

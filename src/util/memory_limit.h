@@ -9,7 +9,7 @@
 #define MEMORY_LIMIT_LEAST   (UINT64_C(32) << 20)
 
 uint64_t memory_limit(void); /* bytes */
-/* Call this before anything asks for its share. */
+/* What requested its share before keeps it. */
 void memory_limit_set(uint64_t bytes);
 
 /* Bytes of address space that writing outputs may take: more than all formats at once need for what

@@ -41,6 +41,26 @@ def made_image():
     return IMAGE
 
 
+def unpack_image(folder):
+    """Unpack the image for a container runtime; return the folder of its bundle."""
+    if not shutil.which("umoci"):
+        raise unittest.SkipTest("umoci is not installed")
+    with tarfile.open(made_image()) as archive:
+        archive.extractall(folder / "layout")
+    subprocess.run(["umoci", "unpack", "--image", f"{folder / 'layout'}:beamflame:{VERSION}",
+                    folder / "bundle"], check=True, capture_output=True)
+    return folder / "bundle"
+
+
+def deployed(path):
+    """Return what a YAML file of deploy/ says."""
+    try:
+        import yaml
+    except ImportError as error:
+        raise unittest.SkipTest("python3-yaml is not installed") from error
+    return yaml.safe_load((DEPLOY / path).read_text(encoding="utf-8"))
+
+
 def held(capabilities):
     """Return those of the capabilities that this machine can give. CAP_SYS_RESOURCE may be missing:
     only kernels before Linux 5.11 need it."""
@@ -61,6 +81,9 @@ class Delivered(unittest.TestCase):
         self.out.chmod(0o755)
         self.spool = self.out / "spool"
         self.spool.mkdir()
+
+    def configure(self):
+        """Start a service, and write a configuration that names it."""
         self.config = self.out / "etc"
         self.config.mkdir()
         self.port = free_port()
@@ -92,9 +115,9 @@ class Delivered(unittest.TestCase):
         finally:
             connection.close()
 
-    def check_agent(self):
+    def check_agent(self, listens=True):
         """The agent profiles a VM of another container by all events, with names of the kernel's
-        functions, answers probes, and ends in time."""
+        functions, answers probes if it listens, and ends in time."""
         with nodes.Node(27, "request", flags=named("shop")) as node:
             deadline = time.monotonic() + 120  # other VMs of the host are profiled too
             while not EVENTS <= self.service.names("shop"):
@@ -102,7 +125,8 @@ class Delivered(unittest.TestCase):
                     self.process.terminate()
                     self.fail(f"only {self.service.names('shop')}: {self.process.communicate()[0]}")
                 time.sleep(0.2)
-            self.assertEqual((self.answer("/healthz"), self.answer("/readyz")), (200, 200))
+            if listens:
+                self.assertEqual((self.answer("/healthz"), self.answer("/readyz")), (200, 200))
             self.process.send_signal(signal.SIGTERM)
             said, _ = self.process.communicate(timeout=30)
             self.assertIsNone(node.process.poll())
@@ -126,19 +150,9 @@ class DaemonSet(Delivered):
 
     def setUp(self):
         super().setUp()
-        if not shutil.which("umoci"):
-            raise unittest.SkipTest("umoci is not installed")
-        try:
-            import yaml
-        except ImportError as error:
-            raise unittest.SkipTest("python3-yaml is not installed") from error
-        text = (DEPLOY / "kubernetes" / "base" / "daemonset.yaml").read_text(encoding="utf-8")
-        self.pod = yaml.safe_load(text)["spec"]["template"]["spec"]
-        with tarfile.open(made_image()) as archive:
-            archive.extractall(self.out / "layout")
-        subprocess.run(["umoci", "unpack", "--image",
-                        f"{self.out / 'layout'}:beamflame:{VERSION}", self.out / "bundle"],
-                       check=True, capture_output=True)
+        self.configure()
+        self.pod = deployed("kubernetes/base/daemonset.yaml")["spec"]["template"]["spec"]
+        unpack_image(self.out)
 
     def spec(self, admin):
         """Return the runtime's specification of the DaemonSet's container, as containerd makes it."""
@@ -234,6 +248,7 @@ def seccomp(settings):
 class Unit(Delivered):
     def setUp(self):
         super().setUp()
+        self.configure()
         if not shutil.which("systemd-analyze"):
             raise unittest.SkipTest("systemd-analyze is not installed")
 

@@ -94,9 +94,10 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
         copy = shutil.copy(self.spool / self.recordings()[-2], self.out / "newest.bfr")
         self.assertGreater(sum(beamflame.folded(copy, "--event", "cpu").values()), 0)
 
-    def check_wait(self):
+    def check_wait(self, meanwhile=lambda: None):
         """The agent waits, answers, and records when there is room."""
         self.wait_for(self.is_paused_without_recordings)
+        meanwhile()
         (self.spool / "filler").unlink()
         self.wait_for(lambda: len(self.recordings()) >= 2)
         self.wait_for(lambda: self.metrics()["beamflame_recording_paused"] == 0)
@@ -105,12 +106,24 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
         said = self.end()
         self.assertEqual(said.count("recording pauses"), 1, said)
         self.assertIn("No space left on device", said)
-        self.assertIn("recording continues", said)
+        self.assertIn("recording continues\n", said)
+        self.assertNotIn("recording continues as", said)
+
+    def reload(self):
+        """Let another session begin."""
+        self.config.write_text(self.config.read_text().replace("record:\n", "record:\n  wall: 2\n"))
+        self.agent.send_signal(signal.SIGHUP)
+        time.sleep(3)
 
     def test_agent_waits_for_room_that_others_took(self):
         self.start_agent()
         self.wait_for(self.recordings)
         self.check_wait()
+
+    def test_agent_waits_with_another_configuration(self):
+        self.start_agent()
+        self.wait_for(self.recordings)
+        self.check_wait(self.reload)
 
     def test_agent_starts_without_room(self):
         """Its lock has no bytes, so the spool can be opened."""

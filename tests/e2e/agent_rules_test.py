@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 
 import beamflame
 import nodes
-from agent_test import named
+from agent_test import WithFolder, named
 
 NEEDS = "all nodes"
 SECONDS = 8
@@ -51,14 +51,7 @@ class Samples:
         return set(self.counts[node])
 
 
-class Rules(beamflame.Profilers, unittest.TestCase):
-    def setUp(self):
-        beamflame.require()
-        nodes.require(27)
-        self.out = beamflame.folder(self.addCleanup)
-        self.spool = self.out / "spool"
-        self.config = self.out / "agent.yaml"
-
+class Rules(WithFolder, unittest.TestCase):
     def configure(self, *rules):
         self.config.write_text(
             "record: {interval: 2, events: 'gc,alloc', budget: 10, host_budget: 100}\n"
@@ -152,7 +145,7 @@ class Rules(beamflame.Profilers, unittest.TestCase):
             self.node(name)
         agent = self.start("agent", "--config", self.config)
         beamflame.read_until(agent, "recording all VMs")
-        time.sleep(4)
+        time.sleep(8)  # to attach can take two of these
         self.config.write_text(common + after)
         agent.send_signal(signal.SIGHUP)
         time.sleep(4)

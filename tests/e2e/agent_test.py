@@ -27,15 +27,27 @@ def named(name):
     return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
 
 
+class WithFolder(beamflame.Profilers):
+    """Tests whose agent has its configuration and its spool in a folder of its own."""
+
+    def setUp(self):
+        beamflame.require()
+        nodes.require(27)
+        self.out = beamflame.folder(self.addCleanup)
+        self.spool = self.out / "spool"
+        self.config = self.out / "agent.yaml"
+
+
 class Service:
     """A service that takes profiles (tests/tools/push_stub.py)."""
 
-    def __init__(self, test, name, mode="accept", *options):
+    def __init__(self, test, name, mode="accept", *options, port=0, within=()):
+        """`within`: the beginning of a command that starts another one elsewhere."""
         self.name = name
         self.folder = beamflame.folder(test.addCleanup)
         self.process = subprocess.Popen(
-            [sys.executable, STUB, "--port", "0", "--dir", self.folder, "--mode", mode, *options],
-            stdout=subprocess.PIPE, text=True)
+            [*within, sys.executable, STUB, "--port", str(port), "--dir", self.folder, "--mode", mode,
+             *options], stdout=subprocess.PIPE, text=True)
         test.addCleanup(self.process.communicate)
         test.addCleanup(self.process.kill)
         self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"

@@ -11,7 +11,7 @@ import urllib.request
 import beamflame
 import nodes
 from applications import free_port
-from agent_test import named
+from agent_test import WithFolder, named
 
 NEEDS = "all nodes"
 INTERVAL = 2  # seconds of a recording
@@ -31,13 +31,9 @@ TRIGGERS = """triggers:
 """
 
 
-class AgentTriggers(beamflame.Profilers, unittest.TestCase):
+class AgentTriggers(WithFolder, unittest.TestCase):
     def setUp(self):
-        beamflame.require()
-        nodes.require(27)
-        self.out = beamflame.folder(self.addCleanup)
-        self.spool = self.out / "spool"
-        self.config = self.out / "agent.yaml"
+        super().setUp()
         self.port = free_port()
         self.node = nodes.Node(27, "alarms", flags=named("shop"))
         self.addCleanup(self.node.__exit__, None, None, None)

@@ -51,7 +51,7 @@ static void start(void)
     fuzz.vm.mappings = mappings_new(getpid(), &target->memory, &error);
     map = code_new(&fuzz.vm, &error);
     check(map != NULL && fuzz.vm.mappings != NULL);
-    fuzz.unwinder = unwinder_new(&fuzz.vm, map, cfi_new(fuzz.vm.mappings));
+    fuzz.unwinder = unwinder_new(&fuzz.vm, map);
     fuzz.functions = state_functions_new(&fuzz.vm, map, NULL);
     for (enum state_function i = FUNCTION_OTHER + 1; i < STATE_FUNCTIONS; i++)
         state_functions_add(fuzz.functions, i, NATIVE + i);

@@ -65,21 +65,32 @@ static void test_plans_are_parts_of_what_is_recorded(void **state)
 static void test_what_rules_need_together(void **state)
 {
     static const struct {
-        const char *before, *after;
+        const char *before, *after; /* NULL: a rule is added */
         bool are_alike;
-    } changes[] = {{"node: numbers", "node: figures", true}, {"cpu: 99", "cpu: 98", false}};
+    } changes[] = {{"node: numbers", "node: figures", true},
+                   {"cpu: 99", "cpu: 98", false},
+                   {"wall: 7", "wall: 8", true},
+                   {"sched", "alloc", true},
+                   {"'msg,gc'", "'gc,msg'", true},
+                   {"'msg,gc'", "'gc'", false},
+                   {"'gc,alloc'", "'alloc'", true},
+                   {NULL, "- {node: new, profile: true}\n", true},
+                   {NULL, "- {node: new, profile: true, events: 'alloc'}\n", true},
+                   {NULL, "- {node: new, profile: true, events: 'sched'}\n", false}};
     struct agent_config config = good_config(TEXT);
 
     (void)state;
     for (size_t i = 0; i < sizeof(changes) / sizeof(*changes); i++) {
-        struct agent_config other;
-        char text[sizeof(TEXT)];
+        const char *before = changes[i].before;
+        const char *at = before ? strstr(TEXT, before) : TEXT + strlen(TEXT);
+        char *text = xasprintf("%.*s%s%s", (int)(at - TEXT), TEXT, changes[i].after,
+                               at + (before ? strlen(before) : 0));
+        struct agent_config other = good_config(text);
 
-        memcpy(text, TEXT, sizeof(TEXT));
-        memcpy(strstr(text, changes[i].before), changes[i].after, strlen(changes[i].after));
-        other = good_config(text);
         assert_int_equal(agent_rules_need_alike(&config, &other), changes[i].are_alike);
+        assert_int_equal(agent_rules_need_alike(&other, &config), changes[i].are_alike);
         agent_config_free(&other);
+        free(text);
     }
     agent_config_free(&config);
 }

@@ -130,16 +130,37 @@ static void test_scaled_budget_spends_its_part(void **state)
 static void test_probes_that_cost_less_than_windows_stay_attached(void **state)
 {
     (void)state;
-    for (steady_rate = 4; steady_rate <= 4e4; steady_rate *= 1e4) {
+    for (steady_rate = 0.5; steady_rate <= 5e4; steady_rate *= 1e5) {
         struct simulation *s = simulate(steady, GROUPS_MAX, 0, 1);
 
         budget_scale(s->budget, 1e-4);
-        run(s, 300 * SECOND);
+        run(s, 1500 * SECOND);
         for (unsigned i = 0; i < GROUPS_MAX; i++)
             assert_int_equal(budget_is_continuous(s->budget, i), steady_rate < 10);
         finish(s);
         simulation_free(s);
     }
+}
+
+/* Where the budget is scaled down to nearly nothing, an expensive group has one window each five
+ * minutes. Its totals are correct. */
+static void test_scaled_budget_has_a_window_each_five_minutes(void **state)
+{
+    struct simulation *s;
+    uint64_t windows;
+
+    (void)state;
+    steady_rate = 4e5;
+    s = simulate(steady, 1, 0, 1);
+    budget_scale(s->budget, 1e-4);
+    run(s, 600 * SECOND);
+    windows = budget_status(s->budget, 0).windows;
+    run(s, 6000 * SECOND);
+    windows = budget_status(s->budget, 0).windows - windows;
+    assert_in_range(windows, 19, 21);
+    finish(s);
+    assert_near(scaled_to_true(s, 0), 1, 0.05);
+    simulation_free(s);
 }
 
 /* Stacks take their part of the share, however long the group is open. */
@@ -258,6 +279,7 @@ int main(void)
         cmocka_unit_test(test_probes_that_cost_less_than_windows_stay_attached),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
+        cmocka_unit_test(test_scaled_budget_has_a_window_each_five_minutes),
         cmocka_unit_test(test_pause_is_in_no_stratum),
         cmocka_unit_test(test_window_that_opens_early_stands_for_its_own_time),
     };

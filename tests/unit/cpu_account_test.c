@@ -45,7 +45,7 @@ static void test_larger_difference_is_reported_with_its_reason(void **state)
     (void)state;
     assert_string_equal(
         text_of("cpu-clock", &totals),
-        "cpu-clock saw 0.900 of the 1.0 s CPU time that the kernel accounts; samples "
+        "cpu-clock saw 0.900 of the 1.00 s CPU time that the kernel accounts; samples "
         "are scaled to the account (the kernel switched "
         "threads, or the hypervisor took CPUs away, when ticks were due)");
     assert_non_null(strstr(text_of("cycles", &totals), "rate of this event varies"));

@@ -196,6 +196,30 @@ static void test_file_that_is_no_recording_leaves_nothing(void **state)
     assert_int_equal(fd, -1);
 }
 
+/* A caller that takes what it can get is given the others, and the number of those left out. */
+static void test_unreadable_parts_are_left_out_and_counted_on_request(void **state)
+{
+    int fds[3] = {memory_file_of("nothing", 7), recording_number(0), memory_file_of("", 0)}, fd;
+    unsigned unreadable = 0;
+    const struct join_options options = {.order = JOIN_BY_TIME, .unreadable = &unreadable};
+    struct recording *recording;
+    struct error error;
+    struct seen seen;
+
+    (void)state;
+    assert_int_equal(join(fds, 3, &options, &fd, &error), 0);
+    assert_int_equal(unreadable, 2);
+    recording = read_joined(fd, &seen);
+    assert_int_equal(seen.count, SMALL_SAMPLES);
+    recording_close(recording);
+    profile_free(seen.profile);
+
+    fds[0] = memory_file_of("nothing", 7);
+    assert_int_equal(join(fds, 1, &options, &fd, &error), -1);
+    assert_int_equal(fd, -1);
+    assert_non_null(strstr(error.text, "one"));
+}
+
 static struct recording *join_two(int one, int other, const struct join_options *options,
                                   struct seen *seen)
 {
@@ -440,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_counts_of_recordings_are_added_up),
         cmocka_unit_test(test_data_before_the_damage_is_joined),
         cmocka_unit_test(test_file_that_is_no_recording_leaves_nothing),
+        cmocka_unit_test(test_unreadable_parts_are_left_out_and_counted_on_request),
         cmocka_unit_test(test_samples_of_two_hosts_are_in_order_of_real_time),
         cmocka_unit_test(test_vm_of_a_restarted_host_is_the_same),
         cmocka_unit_test(test_recordings_joined_in_turn_follow_each_other),

@@ -31,6 +31,11 @@ static const struct agent_metric agent_metrics[] = {
       "1 while nothing is recorded, because the spool can't be written; else 0."},
      OF(paused),
      0},
+    {{"beamflame_unrecorded_seconds_total", "counter",
+      "Time in which nothing was recorded: the configuration changed, or the spool could not be "
+      "written."},
+     OF(unrecorded_ns),
+     1e-9},
     {{"beamflame_http_restarts_total", "counter", "Restarts of the process that answers HTTP."},
      OF(http_restarts),
      0},

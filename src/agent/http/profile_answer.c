@@ -35,53 +35,23 @@ struct inputs {
 
 /* ---- the child ---- */
 
-static bool can_be_opened(int fd, struct error *error)
-{
-    struct recording *recording = recording_open(dup(fd), "a recording of the spool", error);
-
-    recording_close(recording);
-    return recording && lseek(fd, 0, SEEK_SET) == 0;
-}
-
-/* Put the recordings that can be opened into `parts`. Return their number. */
-static size_t take_parts(const struct inputs *inputs, struct join_part *parts, struct error *error)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < inputs->count; i++) {
-        if (can_be_opened(inputs->fds[i], error))
-            parts[count++] = (struct join_part){inputs->fds[i], "a recording of the spool"};
-        else
-            ++*inputs->damaged;
-    }
-    return count;
-}
-
-/* Join parts. Of one that is damaged there is what lies before the damage. */
-static int join_parts(const struct join_part *parts, size_t count, const struct inputs *inputs,
-                      struct error *error)
-{
-    int fd = -1, joined = memfd_create("joined", MFD_CLOEXEC);
-
-    if (joined < 0)
-        return error_set(error, ERROR_FAILED, "the recordings can't be joined");
-    if (recording_join(parts, count, &(struct join_options){.order = JOIN_BY_TIME}, joined, &fd,
-                       error) &&
-        fd >= 0)
-        ++*inputs->damaged;
-    return fd;
-}
-
+/* Join the recordings. Of one that is damaged there is what lies before the damage. */
 static int join(const struct inputs *inputs, struct error *error)
 {
-    struct join_part *parts = xcalloc(inputs->count, sizeof(*parts));
-    size_t count = take_parts(inputs, parts, error);
-    int fd = -1;
+    const struct join_options options = {.order = JOIN_BY_TIME, .unreadable = inputs->damaged};
+    struct join_part *parts;
+    int fd = -1, joined;
 
-    if (count == 1)
-        fd = parts[0].fd;
-    else if (count)
-        fd = join_parts(parts, count, inputs, error);
+    if (inputs->count == 1)
+        return inputs->fds[0];
+    joined = memfd_create("joined", MFD_CLOEXEC);
+    if (joined < 0)
+        return error_set(error, ERROR_FAILED, "the recordings can't be joined");
+    parts = xcalloc(inputs->count, sizeof(*parts));
+    for (size_t i = 0; i < inputs->count; i++)
+        parts[i] = (struct join_part){inputs->fds[i], "a recording of the spool"};
+    if (recording_join(parts, inputs->count, &options, joined, &fd, error) && fd >= 0)
+        ++*inputs->damaged;
     free(parts);
     return fd;
 }
@@ -92,13 +62,16 @@ static int write_profile(void *context, int out, struct error *error)
     const struct inputs *inputs = context;
     struct output_settings settings = {.view.grouping = {{GROUP_NAME}}, .event = inputs->event};
     int fd = join(inputs, error);
-    struct recording *recording = fd < 0 ? NULL : recording_open(fd, "the spool", error);
+    struct recording *recording =
+        fd < 0 ? NULL : recording_open(fd, "a recording of the spool", error);
     struct output_request request = {
         .path = "profile", .format = inputs->format, .file = fdopen(dup(out), "w")};
     struct output_result written;
 
-    if (!recording)
+    if (!recording) {
+        *inputs->damaged += inputs->count == 1;
         return -1;
+    }
     if (inputs->node && selection_add_node(&settings.selection, inputs->node, error))
         return -1;
     if (inputs->trace && selection_add_trace(&settings.selection, inputs->trace, error))
