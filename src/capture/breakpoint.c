@@ -39,6 +39,14 @@ int breakpoint_none_free(struct error *error)
                      "profilers of this VM use the rest; end them or count fewer functions");
 }
 
+int breakpoint_missed(uint64_t made, uint64_t counted, const char *what, struct error *error)
+{
+    return error_set(error, ERROR_UNSUPPORTED,
+                     "hardware breakpoints don't work here: of %llu %s in a trial, %llu were "
+                     "counted",
+                     (unsigned long long)made, what, (unsigned long long)counted);
+}
+
 static int refused(int code, struct error *error)
 {
     if (code == EACCES || code == EPERM)
@@ -57,7 +65,7 @@ int breakpoint_set(struct breakpoint *breakpoint, pid_t tid, struct error *error
 
     if (fd < 0)
         return errno == ESRCH ? 0 : refused(errno, error);
-    if (ioctl(fd, PERF_EVENT_IOC_SET_BPF, breakpoint->program)) {
+    if (breakpoint->program >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_BPF, breakpoint->program)) {
         code = errno;
         close(fd);
         return refused(code, error);
@@ -101,4 +109,29 @@ void breakpoint_remove(struct breakpoint *breakpoint)
     free(breakpoint->threads);
     breakpoint->threads = NULL;
     breakpoint->count = breakpoint->room = 0;
+}
+
+/* ---- a trial ---- */
+
+enum { TRIAL_CALLS = 10 };
+
+static __attribute__((noinline)) void called(void)
+{
+    __asm__ volatile("");
+}
+
+int breakpoint_try(struct error *error)
+{
+    struct breakpoint breakpoint = {.address = (uintptr_t)called, .program = -1};
+    uint64_t hits;
+
+    if (breakpoint_set(&breakpoint, gettid(), error))
+        return -1;
+    breakpoint_start(&breakpoint);
+    for (int i = 0; i < TRIAL_CALLS; i++)
+        called();
+    breakpoint_stop(&breakpoint);
+    hits = breakpoint_hits(&breakpoint);
+    breakpoint_remove(&breakpoint);
+    return hits == TRIAL_CALLS ? 0 : breakpoint_missed(TRIAL_CALLS, hits, "hits", error);
 }

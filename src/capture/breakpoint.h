@@ -17,7 +17,7 @@
 
 struct breakpoint {
     uint64_t address;
-    int program; /* descriptor of the BPF program */
+    int program; /* descriptor of the BPF program; -1: none, the kernel counts alone */
     struct breakpoint_thread {
         pid_t tid;
         int fd;
@@ -41,3 +41,10 @@ void breakpoint_stop(const struct breakpoint *breakpoint);
 uint64_t breakpoint_hits(const struct breakpoint *breakpoint);
 
 void breakpoint_remove(struct breakpoint *breakpoint);
+
+/* Count calls of a function of this program. Some hypervisors accept breakpoints that are never
+ * hit. Return 0, or -1 with error: ERROR_PERMISSION, or ERROR_UNSUPPORTED. */
+int breakpoint_try(struct error *error);
+
+/* Set an error: of `made` hits or returns (`what`) in a trial, `counted` were counted. Return -1. */
+int breakpoint_missed(uint64_t made, uint64_t counted, const char *what, struct error *error);

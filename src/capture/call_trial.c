@@ -73,13 +73,6 @@ static double call_ns(const struct trial_call *call)
     return (double)batches[MIDDLE] / BATCH;
 }
 
-static int refused(const char *what, uint64_t count, struct error *error)
-{
-    return error_set(error, ERROR_UNSUPPORTED,
-                     "hardware breakpoints don't work here: of %d %s in a trial, %llu were counted",
-                     CALLS, what, (unsigned long long)count);
-}
-
 static int try_entry(struct call_counter *counter, const struct trial_call *call,
                      struct error *error)
 {
@@ -93,7 +86,7 @@ static int try_entry(struct call_counter *counter, const struct trial_call *call
     call_counter_disarm(counter, entry);
     sums = call_counter_sums(counter, WIRE_CALL_TRIAL);
     if (sums.counts.calls != CALLS || sums.missed)
-        return refused("hits", sums.counts.calls, error);
+        return breakpoint_missed(CALLS, sums.counts.calls, "hits", error);
     return 0;
 }
 
@@ -138,7 +131,7 @@ static int take_own_time(struct call_counter *counter, struct error *error)
     own = median(times);
     free(times);
     if (calls != CALLS)
-        return refused("returns", calls, error);
+        return breakpoint_missed(CALLS, calls, "returns", error);
     counter->skeleton->bss->own_time = own;
     log_decision("calls", "breakpoints add %llu ns to a call", (unsigned long long)own);
     return 0;

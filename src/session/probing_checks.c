@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "capture/bpf_load.h"
+#include "capture/breakpoint.h"
 #include "capture/calibration.h"
 #include "capture/event_kinds.h"
 #include "capture/event_probes.h"
@@ -186,6 +187,21 @@ static void check_nop5(struct findings *findings, const struct probing *probing)
                          "refuses them");
 }
 
+static void check_breakpoints(struct findings *findings)
+{
+    static const char check[] = "hardware breakpoints";
+    struct error error;
+
+    if (breakpoint_try(&error) == 0)
+        findings_ok(findings, check, "work: calls can be counted");
+    else if (error.code == ERROR_UNSUPPORTED)
+        findings_warning(findings, check,
+                         "only `calls` and events `call:` need them: count on another host", "%s",
+                         error.text);
+    else
+        add_error(findings, check, &error);
+}
+
 void probing_checks(struct findings *findings, struct probing *probing)
 {
     *probing = (struct probing){.way = PROBE_PERF};
@@ -194,6 +210,7 @@ void probing_checks(struct findings *findings, struct probing *probing)
     check_uprobes(findings, probing);
     if (!probing->works)
         return;
+    check_breakpoints(findings);
     check_event_programs(findings, probing);
     check_nop5(findings, probing);
 }
