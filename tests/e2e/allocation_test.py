@@ -9,6 +9,7 @@ from pathlib import Path
 
 import beamflame
 import nodes
+import traps
 
 FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
 
@@ -39,12 +40,14 @@ class Allocation:
 
     def test_functions_rank_as_the_node_ranks_them(self):
         beamflame.require()
+        traps.require_fast()
         with tempfile.TemporaryDirectory(prefix="beamflame-test-") as folder, \
                 nodes.Node(self.release, "allocators") as node:
             out = Path(folder)
             with beamflame.recording("-p", node.pid, "-e", "alloc", "--budget", 100, "-F", 999,
                                      "-o", out / "x.bfr", "--stats", out / "s.json"):
-                node.tell("allocate")
+                for _ in range(3):
+                    node.tell("allocate")
             truth = node.tell("profile")["words"]
             stats = json.loads((out / "s.json").read_text())
             found = words_by_function(beamflame.folded(out / "x.bfr"))

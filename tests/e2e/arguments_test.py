@@ -3,6 +3,7 @@
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
 from call_counts import counting
 
@@ -34,7 +35,7 @@ class Arguments:
 
     @classmethod
     def setUpClass(cls):
-        beamflame.require()
+        breakpoints.require()
         cls.node = nodes.Node(cls.release, "arguments", f"each={EACH}")
         cls.addClassCleanup(cls.node.kill)
 

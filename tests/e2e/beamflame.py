@@ -116,10 +116,10 @@ def formats():
 
 
 def read_until(process, text):
-    """Read what a process says, up to a line with the text."""
+    """Read what a process says, up to a line with the text; return this line."""
     for line in process.stderr:
         if text in line:
-            return
+            return line
     raise AssertionError(f"the process ended without '{text}'")
 
 

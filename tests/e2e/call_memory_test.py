@@ -4,6 +4,7 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
 from call_counts import counting
 
@@ -18,7 +19,7 @@ class CallMemory:
 
     @classmethod
     def setUpClass(cls):
-        beamflame.require()
+        breakpoints.require()
         cls.node = nodes.Node(cls.release, "makers")
         cls.addClassCleanup(cls.node.kill)
         for work in ("flat", "listed", "waited"):

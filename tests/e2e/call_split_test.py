@@ -11,6 +11,7 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
 from call_counts import counting
 
@@ -29,7 +30,7 @@ class Split:
     release = None
 
     def setUp(self):
-        beamflame.require()
+        breakpoints.require()
 
     def node(self, schedulers=2):
         node = nodes.Node(self.release, "splits",
@@ -171,7 +172,7 @@ class Split:
 class Text(unittest.TestCase):
     def test_table_and_slow_calls(self):
         """Functions, callers and slow calls have a line with the parts."""
-        beamflame.require()
+        breakpoints.require()
         with nodes.Node(27, "splits") as node:
             process = beamflame.start("calls", "-p", node.pid, "--budget", 100, "--split",
                                       "--slow", "1ms", "splits:mixed/1", stdin=subprocess.DEVNULL)

@@ -8,9 +8,10 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
+from breakpoints import breakpoint_in
 from call_counts import counting, schema, validator
-from calls_test import breakpoint_in
 
 NEEDS = "own nodes"
 EACH = 5000
@@ -35,7 +36,7 @@ def rows(counted):
 
 class Steered(unittest.TestCase):
     def setUp(self):
-        beamflame.require()
+        breakpoints.require()
 
     def check_rows(self, function):
         """Callers, processes and seconds add up to the calls."""
@@ -222,7 +223,7 @@ class Steered(unittest.TestCase):
 class Requests(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        beamflame.require()
+        breakpoints.require()
         cls.node = nodes.Node(27, "counted", f"each={EACH}")
         cls.addClassCleanup(cls.node.kill)
 

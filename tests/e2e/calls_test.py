@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """`beamflame calls`: each call is counted once, by caller and process, on each release."""
-import ctypes
 import json
 import os
 import signal
@@ -9,7 +8,9 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
+from breakpoints import breakpoint_in
 from call_counts import counting
 
 NEEDS = "own nodes"
@@ -17,24 +18,10 @@ EACH = 25000
 FUNCTIONS = ("counted:local/1", "counted:remote/1", "counted:tail/2",
              "counted:'-called/1-fun-0-'/2")
 RATED = ("callrate:often/1", "callrate:rare/1")
-SYS_PERF_EVENT_OPEN = 298
 
 
 def calls(counted):
     return {f["function"]: f["calls"] for f in counted["functions"]}
-
-
-def breakpoint_in(tid, address):
-    """Take a hardware breakpoint of a thread, as a debugger does; return its descriptor."""
-    attr = (ctypes.c_uint8 * 112)()
-    for offset, size, value in ((0, 4, 5), (4, 4, 112), (48, 4, 0), (52, 4, 4), (56, 8, address),
-                                (64, 8, 8), (40, 8, 1 | 1 << 5)):
-        attr[offset:offset + size] = value.to_bytes(size, "little")
-    fd = ctypes.CDLL(None, use_errno=True).syscall(SYS_PERF_EVENT_OPEN, ctypes.byref(attr), tid,
-                                                   -1, -1, 8)
-    if fd < 0:
-        raise OSError(ctypes.get_errno(), "perf_event_open")
-    return fd
 
 
 @nodes.each_release
@@ -43,7 +30,7 @@ class Exact:
     flags = ()
 
     def setUp(self):
-        beamflame.require()
+        breakpoints.require()
 
     def node(self):
         return nodes.Node(self.release, "counted", f"each={EACH}", flags=self.flags)
@@ -228,6 +215,7 @@ class Refusals(unittest.TestCase):
 
     def test_breakpoints_that_others_use(self):
         """With one free breakpoint, one function is counted and two are refused."""
+        breakpoints.require()
         held = []
         self.addCleanup(lambda: [os.close(fd) for fd in held])
         for tid in map(int, os.listdir(f"/proc/{self.node.pid}/task")):
@@ -241,7 +229,7 @@ class Refusals(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def setUp(self):
-        beamflame.require()
+        breakpoints.require()
 
     def test_calls_in_windows(self):
         """Functions that are called too often for the budget are counted at random times. The

@@ -11,6 +11,7 @@ import unittest
 from pathlib import Path
 
 import beamflame
+import breakpoints
 import nodes
 from beamflame import DONE, PERMISSION
 from hostile_test import patience
@@ -123,6 +124,7 @@ class Capabilities(unittest.TestCase):
         self.check_probing("probes")
 
     def test_calls_name_the_missing_capabilities(self):
+        breakpoints.require()
         self.check_probing("calls", "-d", "0.3", "lists:seq/2")
 
     def test_agent_names_the_missing_capabilities(self):

@@ -216,7 +216,7 @@ class Guard(unittest.TestCase):
         with nodes.Node(25, "halfidle", "sleep=0") as node:
             node.take_precedence()
             done = beamflame.run("-p", node.pid, "-F", 50000, "-d", 5, "-o", self.path,
-                                 "--stats", self.stats)
+                                 "--stats", self.stats, timeout=400)
         self.assertEqual(done.returncode, beamflame.FAILED)
         self.assertIn("handling the interrupts of 'cpu-clock' took more than 5 % of CPU",
                       done.stderr)

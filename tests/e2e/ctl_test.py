@@ -14,6 +14,7 @@ import beamflame
 import clock_test
 import kills
 import nodes
+import traps
 import viewer
 from segments import Segments
 
@@ -138,6 +139,7 @@ class Steered(Segments, unittest.TestCase):
     def test_what_happens_in_a_pause_counts_for_nothing(self):
         """The node allocates twice as much in a pause as after it. Counts, and the CPU time that
         samples stand for, are those of the time recorded."""
+        traps.require_fast()
         with nodes.Node(27, "memory") as node:
             process = self.start("-p", node.pid, "-e", "cpu,wall,gc,alloc", "--budget", 100,
                                  *self.outputs("bfr"))

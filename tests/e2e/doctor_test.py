@@ -10,6 +10,7 @@ import unittest
 from pathlib import Path
 
 import beamflame
+import breakpoints
 import nodes
 from beamflame import DONE, NO_PROCESS, PERMISSION, USAGE
 
@@ -123,6 +124,7 @@ class Machine(unittest.TestCase):
         self.assertTrue(found["clocksource"]["found"].startswith(
             clock.read_text(encoding="ascii").strip()))
         self.assertEqual("none" not in found["PMU"]["found"], beamflame.has_pmu())
+        self.assertEqual(found["hardware breakpoints"]["found"].startswith("work"), breakpoints.work())
 
     def test_each_check_has_one_line(self):
         """Each check has one line, which begins with its status and its name."""

@@ -8,6 +8,7 @@ import unittest
 from pathlib import Path
 
 import beamflame
+import breakpoints
 import nodes
 from segments import Segments
 
@@ -114,6 +115,7 @@ class InTheMiddle(Changes):
 
     def test_calls_are_counted_from_then_on(self):
         """Exactly those made while event call is recorded, in pieces that are joined."""
+        breakpoints.require()
         with nodes.Node(self.release, "counted", f"each={EACH}") as node:
             process = self.recorder("-p", node.pid, "--budget", 100, *self.outputs("bfr"))
             node.tell("calls")

@@ -11,7 +11,7 @@ import nodes
 import viewer
 
 HEATMAP = "#heatmap canvas"
-ROWS, ROW_HEIGHT, CELL_MS, COLUMN_WIDTH = 50, 3, 20, 64  # px; of all events but wall
+ROWS, ROW_HEIGHT, CELL_MS = 50, 3, 20  # px; of all events but wall
 
 
 class Gaps(unittest.TestCase):
@@ -54,7 +54,8 @@ class Gaps(unittest.TestCase):
 
     def colours(self, second, cell):
         """Return how many colours a cell of a second has."""
-        top, left = (ROWS - 1 - cell) * ROW_HEIGHT, second * COLUMN_WIDTH + 2
+        width = self.viewer.step("box", "#heatmap .spacer")["width"] / self.viewer.columns
+        top, left = (ROWS - 1 - cell) * ROW_HEIGHT, second * width + 2
         return self.viewer.step("colours", {"on": HEATMAP, "from": [left, top],
                                             "to": [left + 30, top + ROW_HEIGHT]})
 

@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 from unittest import mock
 
+import breakpoints
 import nodes
 from applications import free_port
 from beamflame import BINARY, DONE, folder, formats, require, start
@@ -150,6 +151,7 @@ class HostileNamesTest(unittest.TestCase):
 
     def test_calls_have_safe_names(self):
         """Callers, and processes that call."""
+        breakpoints.require()
         counted = ("calls", "-p", self.node.pid, "-d", "1", "--budget", "100", "base64:encode/1")
         for options in (), ("--json",):
             text = self.check(*counted, *options)

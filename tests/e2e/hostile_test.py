@@ -16,7 +16,7 @@ import nodes
 NEEDS = "all nodes"
 HOSTILE = nodes.BUILD / "tests" / "hostile"
 RECORDED = 1  # seconds
-SECONDS = 5
+SECONDS = 8
 KILLED_AFTER = 60
 KILOBYTES = 256 << 10
 NOBODY = 65534

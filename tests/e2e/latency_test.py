@@ -5,6 +5,7 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import nodes
 from call_counts import counting
 
@@ -20,7 +21,7 @@ class Latency:
 
     @classmethod
     def setUpClass(cls):
-        beamflame.require()
+        breakpoints.require()
         cls.node = nodes.Node(cls.release, "latencies", flags=cls.flags)
         cls.addClassCleanup(cls.node.kill)
         for work in ("once", "recurses", "loops", "throws", "exits", "many", "quick"):

@@ -6,6 +6,7 @@ import time
 import beamflame
 import nodes
 import rounds
+import traps
 
 SECONDS = 10
 POINTS = 0.02
@@ -108,6 +109,7 @@ class Microstates:
         """The shares of minor and major collections are those of the node's own trace, within the
         sum of three errors: 4 standard deviations of so many samples; the time that threads waited
         for a CPU, which the trace counts and samples do not; and one point."""
+        traps.require_fast()
         for part in ("collections", "major"):
             with self.subTest(part), nodes.Node(self.release, "states", f"parts={part}",
                                                 "trace=on", flags=FRESH_MEMORY) as node:

@@ -90,6 +90,10 @@ class Pager(unittest.TestCase):
         self.assertEqual(ended, code, printed)
         return printed
 
+    def test_a_comparison_is_fitted_to_the_terminal(self):
+        text = self.show("diff", self.stacks, self.stacks, "--no-pager", NO_COLOR="")
+        self.assertIn(f"{BOLD}before    \033[0m{self.stacks}: ", text)
+
     def test_less_shows_the_text_until_it_is_quit(self):
         terminal = Terminal(*self.long)
         terminal.read(b"m:f0/1")

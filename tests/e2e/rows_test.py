@@ -57,7 +57,7 @@ class Rows(unittest.TestCase):
 
     def assert_held(self, held, rows):
         """At least 90 % of the rows' intervals hold the truth. Of few rows, chance permits less."""
-        self.assertGreater(rows, self.recordings * 4)
+        self.assertGreater(rows, self.recordings * 2)
         self.assertGreaterEqual(held, 0.9 * rows - 1.3 * rows ** 0.5 / 3, f"of {rows}")
 
     def test_windows_cover_a_part_of_the_time(self):

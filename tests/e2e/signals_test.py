@@ -11,6 +11,7 @@ import unittest
 from contextlib import contextmanager
 
 import beamflame
+import breakpoints
 import nodes
 from beamflame import DONE
 from hostile_test import patience
@@ -104,6 +105,7 @@ class Signals(Segments, unittest.TestCase):
 
     def test_while_it_counts_calls(self):
         """What was counted is printed."""
+        breakpoints.require()
         for number in ENDS:
             with self.each(number=number):
                 process = self.start("calls", "-p", self.node.pid, "lists:seq/2")

@@ -8,6 +8,7 @@ import time
 import unittest
 
 import beamflame
+import breakpoints
 import kills
 import nodes
 
@@ -77,6 +78,7 @@ class TwoProfilers(beamflame.Profilers, unittest.TestCase):
 
     def test_breakpoints_that_another_uses_are_refused_with_a_sentence(self):
         """The first counts on; three and two functions need more than the four of a CPU."""
+        breakpoints.require()
         with nodes.Node(27, "request") as node:
             first = self.start("calls", "-p", node.pid, "-d", 8, "lists:map/2", "lists:reverse/1",
                                "maps:to_list/1")
