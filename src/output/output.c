@@ -270,9 +270,11 @@ static struct output *first_of_peers(const struct outputs *outputs,
 
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
-        string_id name = profile_get_event(profile, output->source.event)->name;
+        const struct event_entry *event = profile_get_event(profile, output->source.event);
 
-        if (output->request == request && event_has_peers(profile_text(profile, name)))
+        /* Outputs of other requests can have all events. */
+        if (output->request == request && event &&
+            event_has_peers(profile_text(profile, event->name)))
             return output;
     }
     return NULL;

@@ -246,6 +246,31 @@ static void test_event_goes_before_the_suffix_of_a_path(void **state)
     free(path);
 }
 
+/* A graph without edges is written beside the file of a format that holds all events. */
+static void test_graph_without_edges_stands_beside_other_formats(void **state)
+{
+    const struct output_settings all = {.view.grouping = {{GROUP_NAME}}};
+    const struct output_request requests[] = {{.path = in_directory("x.bfr")},
+                                              {.path = in_directory("x.dot")}};
+    struct small_profile small;
+    struct recording *recording;
+    struct output_result result;
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    for (int i = 0; i < SMALL_SAMPLES; i++)
+        small.samples[i].event = event_define(small.profile, EVENT_MSG);
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_int_equal(output_write(recording, &all, requests, 2, &result, &error), 0);
+    output_result_free(&result);
+    recording_close(recording);
+    profile_free(small.profile);
+    free(take_file("x.bfr"));
+    free(take_file("x.msg.dot"));
+    assert_directory_is_empty();
+}
+
 /* A recording that is written again has the same counts and samples. */
 static void test_recording_written_again_has_the_same_events(void **state)
 {
@@ -284,6 +309,7 @@ int main(void)
         cmocka_unit_test(test_counts_without_samples_are_in_the_summary),
         cmocka_unit_test(test_several_events_are_refused_for_one_file),
         cmocka_unit_test(test_event_goes_before_the_suffix_of_a_path),
+        cmocka_unit_test(test_graph_without_edges_stands_beside_other_formats),
         cmocka_unit_test(test_recording_written_again_has_the_same_events),
     };
 
