@@ -22,6 +22,10 @@ static bool read_scheduler(const struct vm *vm, uint64_t address, enum vm_schedu
     if (layout->sched_registers >= 0 &&
         !memory_read_u64(vm->memory, address + layout->sched_registers, &read.registers))
         return false;
+    /* It is written before the thread starts (init_scheduler_data(), erl_process.c 25.2.3:5911). */
+    if (layout->sched_run_queue >= 0 &&
+        !memory_read_u64(vm->memory, address + (uint64_t)layout->sched_run_queue, &read.run_queue))
+        return false;
     *scheduler = read;
     return true;
 }

@@ -73,9 +73,7 @@ static int examine(struct vm *vm, struct error *error)
     if (!executable || vm_check_layout(vm, executable, error) != 0 ||
         find_roots(vm, executable, error) != 0 || schedulers_read(vm, error) != 0)
         return -1;
-    vm->roots.run_queues = 0;
-    memory_read_u64(vm->memory, vm->schedulers[0].data + vm->layout.sched_run_queue,
-                    &vm->roots.run_queues);
+    vm->roots.run_queues = vm->schedulers[0].run_queue;
     return vm_check(vm, error);
 }
 
@@ -254,13 +252,13 @@ int64_t vm_run_queue_length(struct vm *vm)
         return -1;
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {
         const struct vm_scheduler *scheduler = &vm->schedulers[i];
-        uint64_t queue;
         uint32_t length;
 
         if (scheduler->type != VM_SCHEDULER_NORMAL)
             continue;
-        if (!memory_read_u64(vm->memory, scheduler->data + vm->layout.sched_run_queue, &queue) ||
-            !memory_read_u32(vm->memory, queue + vm->layout.run_queue_len, &length) ||
+        if (!scheduler->run_queue ||
+            !memory_read_u32(vm->memory, scheduler->run_queue + (uint64_t)vm->layout.run_queue_len,
+                             &length) ||
             length > INT32_MAX)
             return -1;
         sum += length;

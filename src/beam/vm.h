@@ -34,6 +34,7 @@ enum vm_scheduler_type {
 struct vm_scheduler {
     uint64_t data;      /* ErtsSchedulerData * */
     uint64_t registers; /* ErtsSchedulerRegisters * */
+    uint64_t run_queue; /* ErtsRunQueue *, always the same one; 0: not known */
     uint64_t tid;       /* pthread_t: equal to the thread's fs base on x86-64 */
     enum vm_scheduler_type type;
     uint32_t number; /* 1.. within its type */

@@ -7,7 +7,7 @@ enum { AT_ONCE = 64 }; /* counters that are read in one call */
 /* A counter of a scheduler. */
 struct cell {
     enum vm_counter counter;
-    uint64_t address; /* of the counter, or of the scheduler's pointer to a run queue that has it */
+    uint64_t address;
     uint64_t words[2];
 };
 
@@ -32,11 +32,6 @@ bool vm_counts(const struct vm *vm, enum vm_counter counter)
     return offsets[counter] >= 0;
 }
 
-static bool is_of_run_queue(enum vm_counter counter)
-{
-    return counter == VM_SWITCHES || counter == VM_EXECUTED;
-}
-
 /* Words of a counter: an ErtsGCInfo has the words reclaimed, and then the collections (erl_gc.h
  * 25.2.3:158, 29.1.1:157). */
 static size_t words_of(enum vm_counter counter)
@@ -44,57 +39,24 @@ static size_t words_of(enum vm_counter counter)
     return counter == VM_COLLECTIONS ? 2 : 1;
 }
 
-/* Read the words at the addresses of all cells, or of those with a counter of a run queue. */
-static void read_cells(struct cells *cells, bool only_run_queues)
-{
-    struct memory_span spans[AT_ONCE];
-    size_t of[AT_ONCE], count = 0;
-
-    for (size_t i = 0; i < cells->count; i++) {
-        struct cell *cell = &cells->list[i];
-
-        if (only_run_queues && !is_of_run_queue(cell->counter))
-            continue;
-        of[count] = i;
-        spans[count++] = (struct memory_span){cell->address, cell->words,
-                                              words_of(cell->counter) * sizeof(uint64_t), false};
-    }
-    memory_read_spans(cells->vm->memory, spans, count);
-    for (size_t i = 0; i < count; i++)
-        if (!spans[i].is_read)
-            cells->missing |= 1u << cells->list[of[i]].counter;
-}
-
-/* Replace the addresses of pointers to run queues, which were read, by the addresses of the
- * counters there. Return whether there are any. */
-static bool follow_run_queues(struct cells *cells)
-{
-    const struct layout *layout = &cells->vm->layout;
-    bool any = false;
-
-    for (size_t i = 0; i < cells->count; i++) {
-        struct cell *cell = &cells->list[i];
-
-        if (!is_of_run_queue(cell->counter))
-            continue;
-        cell->address = cell->words[0] + (uint64_t)(cell->counter == VM_SWITCHES
-                                                        ? layout->run_queue_switches
-                                                        : layout->run_queue_reductions);
-        any = true;
-    }
-    return any;
-}
-
 /* Read the cells, add them up, and forget them. */
 static void add_up(struct cells *cells)
 {
-    read_cells(cells, false);
-    if (follow_run_queues(cells))
-        read_cells(cells, true);
+    struct memory_span spans[AT_ONCE];
+
+    for (size_t i = 0; i < cells->count; i++) {
+        struct cell *cell = &cells->list[i];
+
+        spans[i] = (struct memory_span){cell->address, cell->words,
+                                        words_of(cell->counter) * sizeof(uint64_t), false};
+    }
+    memory_read_spans(cells->vm->memory, spans, cells->count);
     for (size_t i = 0; i < cells->count; i++) {
         const struct cell *cell = &cells->list[i];
         struct vm_work *work = &cells->works[cell->counter];
 
+        if (!spans[i].is_read)
+            cells->missing |= 1u << cell->counter;
         work->amount += cell->words[0];
         work->count += cell->words[words_of(cell->counter) - 1];
     }
@@ -112,11 +74,19 @@ static void add(struct cells *cells, enum vm_counter counter, uint64_t address)
  * a run has a least cost of CONTEXT_REDS / 10; context_switches of its run queue: 25.2.3:9974,
  * 27.3.4.1:10071, 29.1.1:10178; reductions of its run queue: ERTS_PROC_REDUCTIONS_EXECUTED()) and
  * in garbage_collect() (gc_info: erl_gc.c 25.2.3:842, 27.3.4.1:897, 29.1.1:930). */
-static int32_t offset_of(const struct layout *layout, enum vm_counter counter)
+static uint64_t address_of(const struct layout *layout, const struct vm_scheduler *scheduler,
+                           enum vm_counter counter)
 {
-    if (is_of_run_queue(counter))
-        return layout->sched_run_queue;
-    return counter == VM_COLLECTIONS ? layout->sched_gc_info : layout->sched_reductions;
+    switch (counter) {
+    case VM_SWITCHES:
+        return scheduler->run_queue + (uint64_t)layout->run_queue_switches;
+    case VM_EXECUTED:
+        return scheduler->run_queue + (uint64_t)layout->run_queue_reductions;
+    case VM_COLLECTIONS:
+        return scheduler->data + (uint64_t)layout->sched_gc_info;
+    default:
+        return scheduler->data + (uint64_t)layout->sched_reductions;
+    }
 }
 
 /* True if the counter of this scheduler is to be added. Dirty schedulers of a type share a run
@@ -130,11 +100,10 @@ static bool has_counter(const struct vm_scheduler *scheduler, enum vm_counter co
 static void add_all(struct cells *cells, enum vm_counter counter)
 {
     const struct vm *vm = cells->vm;
-    uint64_t offset = (uint64_t)offset_of(&vm->layout, counter);
 
     for (uint32_t i = 0; i < vm->scheduler_count; i++)
         if (has_counter(&vm->schedulers[i], counter))
-            add(cells, counter, vm->schedulers[i].data + offset);
+            add(cells, counter, address_of(&vm->layout, &vm->schedulers[i], counter));
     if (counter == VM_COLLECTIONS && vm->dirty_gc_info)
         add(cells, counter, vm->dirty_gc_info);
 }

@@ -46,5 +46,6 @@ void breakpoint_remove(struct breakpoint *breakpoint);
  * hit. Return 0, or -1 with error: ERROR_PERMISSION, or ERROR_UNSUPPORTED. */
 int breakpoint_try(struct error *error);
 
-/* Set an error: of `made` hits or returns (`what`) in a trial, `counted` were counted. Return -1. */
+/* Set an error: of `made` hits or returns (`what`) in a trial, `counted` were counted. Return -1.
+ */
 int breakpoint_missed(uint64_t made, uint64_t counted, const char *what, struct error *error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/event_probes_internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@
 #define STACK_NS (4000.0 + 7000.0)
 
 /* While windows stand for the time between them, the work of the target so far is read again after
- * this many ns: it can end at any time, and nothing is read of it then. */
-static const uint64_t FRESH_NS = 50000000;
+ * this many ns, or this part of the time so far: it can end at any time, and nothing is read of it
+ * then. */
+static const double FRESH_NS = 50e6, FRESH_PART = 0.01;
 
 /* ---- finding the probe points ---- */
 
@@ -302,13 +304,19 @@ static void look_at_target(struct event_probes *probes, uint64_t now)
     }
 }
 
-/* Look if the last look is older than `ns`. */
-static void look_again(struct event_probes *probes, uint64_t ns)
+static void look_now(struct event_probes *probes)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    if (!probes->stopped)
+        look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
+}
 
-    if (!probes->stopped && now - probes->looked >= ns)
-        look_at_target(probes, now);
+/* Look if the last look is no longer fresh. */
+static void look_again(struct event_probes *probes)
+{
+    double since = (double)(clock_ns(CLOCK_MONOTONIC) - probes->looked);
+
+    if (since >= fmax(FRESH_NS, FRESH_PART * probes->so_far_ns))
+        look_now(probes);
 }
 
 void event_probes_stop(struct event_probes *probes)
@@ -359,7 +367,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
         governor_scale(probes->governor, (unsigned)of->group, time, hit->duration, &scale);
 
     if (scale > 1) {
-        look_again(probes, FRESH_NS);
+        look_again(probes);
         slowdown = estimate_slowdown(
             &of->hits, (struct estimate_span){probes->so_far_ns, (double)of->so_far.count});
     }
@@ -391,8 +399,10 @@ void event_probes_update(struct event_probes *probes)
         event_spans_add(&event->seen, 0, window.start, window.end);
         have_ended = true;
     }
-    if (have_ended || !governor_stays_open(probes->governor))
-        look_again(probes, have_ended ? 0 : FRESH_NS);
+    if (have_ended)
+        look_now(probes);
+    else if (!governor_stays_open(probes->governor))
+        look_again(probes);
 }
 
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
@@ -412,7 +422,7 @@ void event_probes_end(struct event_probes *probes)
 {
     governor_cut(probes->governor);
     event_probes_update(probes);
-    look_again(probes, 0);
+    look_now(probes);
 }
 
 static void begin_event(struct event_probes *probes, struct probed_event *event)

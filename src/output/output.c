@@ -270,11 +270,9 @@ static struct output *first_of_peers(const struct outputs *outputs,
 
     for (size_t i = 0; i < outputs->count; i++) {
         struct output *output = &outputs->list[i];
-        const struct event_entry *event = profile_get_event(profile, output->source.event);
+        const struct event_entry *of = profile_get_event(profile, output->source.event);
 
-        /* Outputs of other requests can have all events. */
-        if (output->request == request && event &&
-            event_has_peers(profile_text(profile, event->name)))
+        if (output->request == request && of && event_has_peers(profile_text(profile, of->name)))
             return output;
     }
     return NULL;
