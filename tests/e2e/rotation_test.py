@@ -403,7 +403,7 @@ class Rotation(Segments, unittest.TestCase):
         with nodes.Node(25, "shortlived") as node:
             profiler = self.start("-p", node.pid, "-F", 1999, "--loop", 1.5, "--keep", 1,
                                   *self.outputs("bfr"))
-            time.sleep(5)
+            time.sleep(9)
             early, processes = self.memory(profiler.pid), node.report()["done"]
             time.sleep(12)
             late, processes = self.memory(profiler.pid), node.report()["done"] - processes

@@ -15,7 +15,8 @@ EVENTS = "cpu,gc,alloc,sched,msg,wall"
 SIZES = ([1440, 900], [1024, 768], [390, 844])
 COMPARED = "range=3000-5000&against=500-2500"
 TIMES = f"form=time&{COMPARED}"
-STATUS, PRESSED = "#status", "#graph-choices [aria-pressed=true]"
+STATUS = "#status"
+PRESSED, RELEASED = (f"#graph-choices [aria-pressed={pressed}]" for pressed in ("true", "false"))
 FORM = "#graph-choices [aria-checked=true]"
 HEADS, CELLS = "#panel [role=columnheader]", "#panel [role=gridcell]"
 SOME = r"in [1-9][\d,]* samples"  # of what is selected
@@ -23,7 +24,7 @@ SOME = r"in [1-9][\d,]* samples"  # of what is selected
 STATES = {
     "first": ("", (), "#hint", "Drag to select"),
     "wall": ("event=wall", (), PRESSED, "Fold waiting"),
-    "unfolded": ("event=wall&foldwaiting=0", (), PRESSED, "^((?!Fold waiting).)*$"),
+    "unfolded": ("event=wall&foldwaiting=0", (), RELEASED, "Fold waiting"),
     "gc": ("event=gc", (), STATUS, SOME), "alloc": ("event=alloc", (), STATUS, SOME),
     "sched": ("event=sched", (), STATUS, SOME), "msg": ("event=msg", (), STATUS, SOME),
     "call": (f"event={CALL}&panel=functions", (), STATUS, SOME),
