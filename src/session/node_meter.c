@@ -275,7 +275,7 @@ static void read_slow(struct target *target, const struct segment *segment)
 {
     struct node_meter *meter = target->meter;
 
-    if (!target_has_rested(target, READER_SLOW_METER))
+    if (!target_has_rested(target, READER_SLOW_METER) && target_is_readable(target))
         read_vm(target, segment);
     event_meter_read(meter->events, target->probes, false, &meter->numbers);
     meter->numbers.of[NUMBER_READ_AT] = (double)time(NULL);
@@ -305,7 +305,7 @@ static bool step(struct target *target, const struct segment *segment, size_t ta
     struct node_meter *meter = target->meter;
     uint64_t now = clock_ns(CLOCK_MONOTONIC), used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-    if (!target_has_rested(target, READER_METER))
+    if (!target_has_rested(target, READER_METER) && target_is_readable(target))
         read_quick(meter);
     set_due(&meter->quick, now, used, targets);
     if (now < meter->slow.due || !may_be_slow)
@@ -328,7 +328,7 @@ void node_meters_step(const struct targets *targets, const struct segment *segme
         struct target *target = targets->of[i];
 
         if (target->meter && !target->ended &&
-            clock_ns(CLOCK_MONOTONIC) >= target->meter->quick.due && target_is_readable(target))
+            clock_ns(CLOCK_MONOTONIC) >= target->meter->quick.due)
             was_slow |= step(target, segment, targets->count, !was_slow);
     }
 }

@@ -13,7 +13,7 @@
 enum { RESTING_MAX = 2048 };
 
 /* A process is read again after this many ns, whatever its struct says. */
-static const uint64_t RESTS_AT_MOST = 60000000000;
+static const uint64_t RESTS_AT_MOST = 300000000000;
 
 struct resting {
     uint64_t hash; /* of the struct */
