@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Read bytes as a recording, and write it in a format (libFuzzer). The low bits of the choice
- * select the format, the others the settings.
+ * Read bytes as a recording, and write it in a format, or in two at once (libFuzzer). The low bits
+ * of the choice select the format, the others the settings.
  *
  *      clang -fsanitize=fuzzer,address,undefined ... tests/fuzz/output_fuzz.c
  */
@@ -52,22 +52,24 @@ static struct output_settings settings_of(const struct output_format *format, ui
     if (variant == 3 && format->one_event)
         settings.value = "memory";
     settings.change = settings.value;
-    if (format == &prof_format || format == &fprof_format)
-        settings.prof = prof_of(choice);
+    settings.prof = prof_of(choice);
     return settings;
 }
 
-static void write_format(const struct output_format *format, const struct output_settings *settings,
-                         const uint8_t *data, size_t size)
+/* Write the formats that are not NULL. */
+static void write_formats(const struct output_format *const wanted[2],
+                          const struct output_settings *settings, const uint8_t *data, size_t size)
 {
     struct recording *recording = fuzz_recording(data, size);
     FILE *file = fopen("/dev/null", "w");
-    struct output_request request = {.path = "fuzz", .format = format, .file = file};
+    struct output_request requests[] = {{.path = "fuzz", .format = wanted[0], .file = file},
+                                        {.path = "fuzz", .format = wanted[1], .file = file}};
     struct output_result result;
     struct error error;
 
     check(file != NULL);
-    if (recording && !output_write(recording, settings, &request, 1, &result, &error))
+    if (recording &&
+        !output_write(recording, settings, requests, wanted[1] ? 2 : 1, &result, &error))
         output_result_free(&result);
     recording_close(recording);
     fclose(file);
@@ -82,13 +84,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                   {.name = "b", .header = header, .from_ms = 1500}},
     };
     uint8_t choice = fuzz_choice(data, size);
-    const struct output_format *format = formats[choice % 16];
-    struct output_settings settings = settings_of(format, choice);
+    const struct output_format *wanted[2] = {formats[choice % 16]};
+    struct output_settings settings = settings_of(wanted[0], choice);
 
-    if (choice & 16 && format->comparing) {
-        format = format->comparing;
+    if (choice & 16 && wanted[0]->comparing) {
+        wanted[0] = wanted[0]->comparing;
         settings.comparison = &comparison;
+    } else if (choice & 32) {
+        wanted[1] = formats[(choice % 16 + 1 + 5 * (choice >> 6)) % 16];
     }
-    write_format(format, &settings, data, size);
+    write_formats(wanted, &settings, data, size);
     return 0;
 }
