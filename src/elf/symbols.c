@@ -12,6 +12,7 @@
 #include "util/alloc.h"
 #include "util/effort.h"
 #include "util/inferred_name.h"
+#include "util/sorted.h"
 
 /* A function. Addresses are the file's. */
 struct function_entry {
@@ -373,16 +374,8 @@ void elf_symbols_free(struct elf_symbols *symbols)
 static struct function_entry *find_entry(const struct elf_symbols *table, uint64_t address,
                                          uint64_t *from, uint64_t *to)
 {
-    size_t low = 0, high = table->count;
+    size_t low = sorted_until(table->entries, table->count, sizeof(*table->entries), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (table->entries[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     *from = 0;
     *to = low < table->count ? table->entries[low].start : UINT64_MAX;
     for (int depth = 0; low > 0 && depth < DEEPEST_NEST; depth++) {

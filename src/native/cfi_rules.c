@@ -8,6 +8,7 @@
 #include "native/cfi_internal.h"
 #include "native/elf_file.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 /* Of a file at most so many ranges are known (1 MB). Then all are forgotten. */
 enum { MOST_RANGES = 1 << 13 };
@@ -50,22 +51,6 @@ static struct cfi_rule *sound(struct cfi_rule *rule, size_t size)
     return NULL;
 }
 
-/* Return the number of ranges that begin at `pc` or before. */
-static size_t ranges_until(const struct known_rules *known, uint64_t pc)
-{
-    size_t low = 0, high = known->count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (known->ranges[middle].start <= pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Insert a range at `at`: from `pc` to the end of the rule or to the next range, or `pc` alone. */
 static struct rule_range *insert(struct known_rules *known, size_t at, uint64_t pc,
                                  struct cfi_rule *rule)
@@ -94,7 +79,7 @@ static struct rule_range *range_of(struct elf_file *file, uint64_t pc)
     if (!file->rules)
         file->rules = xcalloc(1, sizeof(*file->rules));
     known = file->rules;
-    at = ranges_until(known, pc);
+    at = sorted_until(known->ranges, known->count, sizeof(*known->ranges), pc);
     if (at && pc < known->ranges[at - 1].end)
         return &known->ranges[at - 1];
     if (known->count == MOST_RANGES) {

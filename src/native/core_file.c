@@ -14,6 +14,7 @@
 #include "elf/notes.h"
 #include "os/patient_file.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 enum {
     SEGMENTS_MAX = 1 << 20,
@@ -24,17 +25,10 @@ enum {
 
 const struct core_segment *core_file_segment(const struct core_file *core, uint64_t address)
 {
-    size_t low = 0, high = core->segment_count;
+    size_t until =
+        sorted_until(core->segments, core->segment_count, sizeof(*core->segments), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (core->segments[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < core->segments[low - 1].end ? &core->segments[low - 1] : NULL;
+    return until && address < core->segments[until - 1].end ? &core->segments[until - 1] : NULL;
 }
 
 size_t core_file_read(const struct core_file *core, uint64_t address, void *buffer, size_t size)

@@ -10,6 +10,7 @@
 #include "native/elf_file.h"
 #include "util/alloc.h"
 #include "util/log.h"
+#include "util/sorted.h"
 
 /* Open the debug file. Note whether it is to be fetched. */
 static int open_debug_file(struct elf_file *file)
@@ -115,17 +116,9 @@ void known_symbols_free(struct known_symbols *known)
 /* The number of known ranges that begin at or before `address`. */
 static size_t count_before(const struct known_symbols *known, uint64_t address)
 {
-    size_t low = 0, high = known->count;
+    const uint64_t *first = known->count ? &known->list->at.same_from : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (known->list[middle].at.same_from <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return sorted_until(first, known->count, sizeof(*known->list), address);
 }
 
 static const struct known_symbol *find_known(const struct known_symbols *known, uint64_t address)

@@ -10,6 +10,7 @@
 #include "os/capabilities.h"
 #include "os/kernel_settings.h"
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 struct symbol {
     uint64_t address;
@@ -186,21 +187,14 @@ void kernel_symbols_free(struct kernel_symbols *symbols)
 const char *kernel_symbols_find(const struct kernel_symbols *symbols, uint64_t address,
                                 uint64_t *start, const char **module)
 {
-    size_t low = 0, high = symbols->count;
+    size_t until =
+        sorted_until(symbols->symbols, symbols->count, sizeof(*symbols->symbols), address);
     const struct symbol *found;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (symbols->symbols[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (until == 0)
         return NULL;
-    found = &symbols->symbols[low - 1];
-    if (low == symbols->count && address - found->address >= LAST_SYMBOL_SIZE)
+    found = &symbols->symbols[until - 1];
+    if (until == symbols->count && address - found->address >= LAST_SYMBOL_SIZE)
         return NULL;
     *start = found->address;
     *module = symbols->texts + found->module;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "util/alloc.h"
+#include "util/sorted.h"
 
 static const struct {
     const char *name;
@@ -129,17 +130,9 @@ void node_metrics_settle(struct node_metrics *metrics)
 
 const struct node_reading *node_metrics_series_at(const struct node_series *series, uint64_t time)
 {
-    size_t low = 0, high = series->count; /* the readings before `low` are not later than `time` */
+    size_t until = sorted_until(series->list, series->count, sizeof(*series->list), time);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (series->list[middle].time <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &series->list[low ? low - 1 : 0];
+    return &series->list[until ? until - 1 : 0];
 }
 
 /* ---- bytes ---- */

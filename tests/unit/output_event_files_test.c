@@ -83,7 +83,6 @@ static void test_samples_that_count_0_make_no_graph(void **state)
     const struct output_settings binaries = {.event = "gc", .value = "binaries"};
     const struct output_request request = {.path = in_directory("x.svg")};
     struct small_profile small;
-    struct recording *recording;
     struct output_result result;
     struct error error;
 
@@ -91,15 +90,12 @@ static void test_samples_that_count_0_make_no_graph(void **state)
     small_profile_make(&small);
     small_profile_add_events(&small);
     small.samples[3].values[GC_BINARIES] = 0;
-    recording = recording_open(small_recording(&small), "test", &error);
-    assert_int_equal(output_write(recording, &binaries, &request, 1, &result, &error), 0);
+    assert_int_equal(write_small(&small, &binaries, &request, 1, &result, &error), 0);
     assert_int_equal(result.path_count, 0);
     assert_int_equal(result.empty_count, 1);
     assert_ptr_equal(result.empty[0].request, &request);
     assert_string_equal(result.empty[0].total.text, "");
     output_result_free(&result);
-    recording_close(recording);
-    profile_free(small.profile);
     assert_directory_is_empty();
 }
 
@@ -253,7 +249,6 @@ static void test_graph_without_edges_stands_beside_other_formats(void **state)
     const struct output_request requests[] = {{.path = in_directory("x.bfr")},
                                               {.path = in_directory("x.dot")}};
     struct small_profile small;
-    struct recording *recording;
     struct output_result result;
     struct error error;
 
@@ -261,11 +256,8 @@ static void test_graph_without_edges_stands_beside_other_formats(void **state)
     small_profile_make(&small);
     for (int i = 0; i < SMALL_SAMPLES; i++)
         small.samples[i].event = event_define(small.profile, EVENT_MSG);
-    recording = recording_open(small_recording(&small), "test", &error);
-    assert_int_equal(output_write(recording, &all, requests, 2, &result, &error), 0);
+    assert_int_equal(write_small(&small, &all, requests, 2, &result, &error), 0);
     output_result_free(&result);
-    recording_close(recording);
-    profile_free(small.profile);
     free(take_file("x.bfr"));
     free(take_file("x.msg.dot"));
     assert_directory_is_empty();

@@ -55,22 +55,31 @@ static inline void assert_directory_is_empty(void)
     closedir(dir);
 }
 
+/* Write the recording of `small`; frees the profile. */
+static inline int write_small(struct small_profile *small, const struct output_settings *settings,
+                              const struct output_request *requests, size_t count,
+                              struct output_result *result, struct error *error)
+{
+    struct recording *recording;
+    int got;
+
+    *error = (struct error){0};
+    recording = recording_open(small_recording(small), "test", error);
+    got = output_write(recording, settings, requests, count, result, error);
+    recording_close(recording);
+    profile_free(small->profile);
+    return got;
+}
+
 static inline int write_events(const struct output_settings *settings,
                                const struct output_request *requests, size_t count,
                                struct output_result *result, struct error *error)
 {
     struct small_profile small;
-    struct recording *recording;
-    int got;
 
     small_profile_make(&small);
     small_profile_add_events(&small);
-    *error = (struct error){0};
-    recording = recording_open(small_recording(&small), "test", error);
-    got = output_write(recording, settings, requests, count, result, error);
-    recording_close(recording);
-    profile_free(small.profile);
-    return got;
+    return write_small(&small, settings, requests, count, result, error);
 }
 
 static inline void assert_refused(const struct output_settings *settings,
