@@ -308,7 +308,7 @@ export interface Lane {
     unit: "share" | "bytes" | "messages" | "ns";
     parts: LanePart[]; /* several of a stacked lane, else one */
     marks: LaneMark[]; /* of form "marks": the highest of each bin, in order of time */
-    most: number; /* the value at the upper edge */
+    most: number; /* the value that the upper edge stands for */
 }
 /* What happened at a time of a lane. A click selects its range. */
 export interface LaneMark { time: number /* ms */; value: number; text: string; range: Range }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What the recorder does when a recording can't be written. The Makefile puts __wrap_NAME of this
- * file in the place of functions of the session and of rotation. */
+/* What the recorder does when a recording can't be written. The linker calls __wrap_NAME of this
+ * file instead of functions of the session and of rotation (UNIT_WRAPPED in the Makefile). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

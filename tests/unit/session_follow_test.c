@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* How targets follow other rules. The Makefile puts __wrap_NAME of this file in the place of
- * functions that need a VM. */
+/* What happens to targets when the rules change. The linker calls __wrap_NAME of this file instead
+ * of functions that need a VM (UNIT_WRAPPED in the Makefile). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static size_t count_ended(void)
     return count;
 }
 
-/* n0 and n1 are recorded otherwise, n2 no more, n3 as before. */
+/* The new rules change how n0 and n1 are recorded, exclude n2, and leave n3 as it is. */
 static struct target_rule others[] = {
     {.node = "n[01]", .profile = true, .plan = {.wall_frequency = 5}},
     {.node = "n2", .profile = false},

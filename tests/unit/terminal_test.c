@@ -36,7 +36,8 @@ static void test_text_is_wrapped_and_commands_are_not(void **state)
            "next      sudo beamflame dump -p 8658 --list processes --top 10:msgq\n");
 }
 
-/* Names that make a row too wide lose their middle. Numbers stay, and rows that fit. */
+/* If a row is too wide, its name is shortened in the middle. Numbers, and rows that fit, stay as
+ * they are. */
 static void test_names_are_cut_in_their_middle(void **state)
 {
     const struct terminal narrow = {.is_terminal = true, .width = 50};

@@ -130,7 +130,7 @@ test("heavy samples have more noise than light ones", () => {
     const noiseOf = (by) => row(functionRows(recording, choice, by, [samples, against], NONE), "a")
         .against.noise;
 
-    /* 4 in samples of 1 and 3 is as sure as 4 in 1.6 equal samples. */
+    /* Two samples with weights 1 and 3 are as certain as 1.6 samples of equal weight. */
     near(noiseOf(weights), Math.hypot(4 * poissonHalf(1.6) / 1.6, 4 * poissonHalf(2) / 2));
     near(noiseOf({ ...weights, unit: "samples" }), Math.hypot(poissonHalf(4), poissonHalf(4)));
 });

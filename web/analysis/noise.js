@@ -86,7 +86,7 @@ function errorOfTotal({ sums, intervals }) {
     const whole = intervals.whole.sampled[0]; /* of all of the time, as the half is */
     const error = intervals.cover.half / (whole > 0 ? whole : size);
 
-    /* Chance decides which part of the time was not idle. */
+    /* Samples only estimate which part of the time was not idle. */
     return size < whole ? Math.max(halfByChance(sums, all, false) / size, error) : error;
 }
 

@@ -131,7 +131,8 @@ export class Painter {
     }
 
     /**
-     * The label of a node. In order of time, times stand in the right half of the root's row.
+     * Return the label of a node. In a graph in order of time, the root's label gets the left half of
+     * its row, because the right half shows times.
      *
      * @param {Picture} picture
      * @param {number} node

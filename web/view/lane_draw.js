@@ -178,7 +178,7 @@ export class LanePainter {
     }
 
     /**
-     * The name, and the value at the upper edge.
+     * Draw the name of a lane, and the value that its upper edge stands for.
      *
      * @param {Lane} lane
      * @param {number} top px

@@ -247,7 +247,7 @@ static double error_of_total(const struct function_changes *changes,
         return INFINITY;
     whole = changes->wholes[1].sum.sampled; /* of all of the time, as the half is */
     error = cover->half / (whole > 0 ? whole : all->size);
-    /* Chance decides which part of the time was not idle. */
+    /* Samples only estimate which part of the time was not idle. */
     return all->size < whole ? fmax(half_by_chance(all, all, false) / all->size, error) : error;
 }
 
