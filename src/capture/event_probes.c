@@ -20,9 +20,9 @@
  * beamflame's, because a target that uses all CPUs lacks that time too. */
 #define STACK_NS (4000.0 + 7000.0)
 
-/* While windows stand for the time between them, the work of the target so far is read again after
- * this many ns, or this part of the time so far: it can end at any time, and nothing is read of it
- * then. */
+/* While windows stand for the time between them, the target's work is read again after FRESH_NS, or
+ * after FRESH_PART of the time so far if that is longer. The target can end at any time, and then
+ * its work can't be read any more. */
 static const double FRESH_NS = 50e6, FRESH_PART = 0.01;
 
 /* ---- finding the probe points ---- */

@@ -8,8 +8,8 @@
 #include "util/alloc.h"
 #include "util/clock.h"
 
-/* The CPU time of this program is read so often. The kernel adds it up over all threads, and each
- * VM has one. */
+/* The time between two reads of this program's CPU time. The kernel adds it up over all threads,
+ * and there is a thread for each VM. */
 static const uint64_t OWN_TICK = 100000000; /* ns */
 
 struct host_limit {

@@ -10,7 +10,7 @@
 #include "util/alloc.h"
 #include "util/sorted.h"
 
-/* Of a file at most so many ranges are known (1 MB). Then all are forgotten. */
+/* The most ranges that are kept for a file (1 MB). A file that has more loses all of them. */
 enum { MOST_RANGES = 1 << 13 };
 
 /* Addresses that have the same rule. Each request to the process that has the file costs two

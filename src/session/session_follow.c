@@ -12,7 +12,7 @@ int session_notice_ends(struct session *session, struct error *error)
 
 /* ---- rules ---- */
 
-/* Find the rule of a target. If that records the target otherwise, the target has no rule: it
+/* Find the rule of a target. If that records the target in another way, the target has no rule: it
  * leaves. Return true if it will join again. */
 static bool follow_rule(const struct targets *targets, struct target *target)
 {
