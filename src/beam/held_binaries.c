@@ -18,7 +18,7 @@
 #include "beam/term.h"
 #include "util/buffer.h"
 
-enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4 };
+enum { FRAGMENT_MAX = 64, REFERENCE_WORDS = 4, SIZES_AT_ONCE = 64 };
 
 static bool add_references(struct process_walk *walk, uint64_t address, struct buffer *binaries)
 {
@@ -67,24 +67,46 @@ static int ascending(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
+/* Leave each binary once. Return how many there are. */
+static size_t unique(uint64_t *binaries, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(binaries, count, sizeof(*binaries), ascending);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || binaries[i] != binaries[i - 1])
+            binaries[kept++] = binaries[i];
+    return kept;
+}
+
+/* Add the sizes of at most SIZES_AT_ONCE binaries. */
+static bool add_sizes(struct process_walk *walk, const uint64_t *binaries, size_t count,
+                      uint64_t *sum)
+{
+    struct memory_span spans[SIZES_AT_ONCE];
+    uint64_t sizes[SIZES_AT_ONCE];
+
+    for (size_t i = 0; i < count; i++)
+        spans[i] = (struct memory_span){binaries[i] + (uint64_t)walk->vm->layout.binary_orig_size,
+                                        &sizes[i], sizeof(sizes[i]), false};
+    if (!process_walk_read_spans(walk, spans, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        *sum += sizes[i];
+    return true;
+}
+
 static bool sum_sizes(struct process_walk *walk, struct buffer *binaries, uint64_t *sum)
 {
     uint64_t *all = (uint64_t *)(void *)binaries->data;
-    size_t count = binaries->size / sizeof(*all);
+    size_t count = binaries->size ? unique(all, binaries->size / sizeof(*all)) : 0;
 
     *sum = 0;
-    if (count == 0)
-        return true;
-    qsort(all, count, sizeof(*all), ascending);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t size;
+    for (size_t at = 0; at < count; at += SIZES_AT_ONCE) {
+        size_t left = count - at;
 
-        if (i > 0 && all[i] == all[i - 1])
-            continue;
-        if (!process_walk_read(walk, all[i] + (uint64_t)walk->vm->layout.binary_orig_size, &size,
-                               sizeof(size)))
+        if (!add_sizes(walk, all + at, left < SIZES_AT_ONCE ? left : SIZES_AT_ONCE, sum))
             return false;
-        *sum += size;
     }
     return true;
 }

@@ -14,7 +14,19 @@ bool process_walk_read(struct process_walk *walk, uint64_t address, void *buffer
     if (!walk->reads)
         return false;
     walk->reads--;
-    return memory_read(walk->vm->memory, address, buffer, size);
+    return memory_read_cached(&walk->cache, address, buffer, size);
+}
+
+bool process_walk_read_spans(struct process_walk *walk, struct memory_span *spans, size_t count)
+{
+    if (walk->reads < count)
+        return false;
+    walk->reads -= count;
+    memory_read_spans(walk->vm->memory, spans, count);
+    for (size_t i = 0; i < count; i++)
+        if (!spans[i].is_read)
+            return false;
+    return true;
 }
 
 bool process_walk_part(const uint8_t *bytes, size_t size, int32_t offset, size_t width,
@@ -174,11 +186,12 @@ static bool is_unchanged(struct process_walk *walk)
 size_t process_walk_metrics(struct vm *vm, uint64_t address, const uint8_t *bytes, size_t reads,
                             struct metrics *metrics)
 {
-    struct process_walk walk = {vm, address, bytes, reads};
+    struct process_walk walk = {.vm = vm, .address = address, .bytes = bytes, .reads = reads};
     struct metrics more = *metrics;
     struct queued queued = {0};
     uint64_t binaries;
 
+    read_cache_init(&walk.cache, vm->memory);
     if (process_walk_queue(&walk, &queued)) {
         add_queue(&walk, &queued, &more);
         add_memory(&walk, &queued, &more);

@@ -28,10 +28,13 @@ struct process_walk {
     uint64_t address;     /* of the process struct */
     const uint8_t *bytes; /* the struct */
     size_t reads;         /* left in the budget */
+    struct read_cache cache;
 };
 
-/* Read `size` bytes of the target. */
+/* Read `size` bytes of the target. They can be as old as the first read of their neighbours. */
 bool process_walk_read(struct process_walk *walk, uint64_t address, void *buffer, size_t size);
+/* Read `count` spans. False if one can't be read. */
+bool process_walk_read_spans(struct process_walk *walk, struct memory_span *spans, size_t count);
 /* A field of the process struct; false if this release has none, or if its offset is unknown. */
 bool process_walk_field(const struct process_walk *walk, int32_t offset, uint64_t *value);
 /* A field of `width` bytes in a copy of `size` bytes of a struct. False as above, or if the field

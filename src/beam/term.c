@@ -16,6 +16,7 @@ enum { DEPTH_MAX = 12, OBJECTS_MAX = 4096, BINARY_MAX = 4096 };
 
 struct term_writer {
     struct vm *vm;
+    struct memory *memory; /* of the VM, through a cache: parts of a term are mostly neighbours */
     struct atoms *atoms;
     const struct pid_encoding *encoding;
     struct buffer out;
@@ -32,7 +33,7 @@ static bool is_full(const struct term_writer *writer)
 
 static bool read_word(struct term_writer *writer, uint64_t address, uint64_t *word)
 {
-    return memory_read_u64(writer->vm->memory, address, word);
+    return memory_read_u64(writer->memory, address, word);
 }
 
 static bool write_text(struct term_writer *writer, const char *text)
@@ -52,7 +53,7 @@ static int read_string(struct term_writer *writer, uint64_t list, struct buffer 
         writer->objects++;
         if (!term_is_list(list))
             return 0;
-        if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)))
+        if (!memory_read(writer->memory, term_address(list), cell, sizeof(cell)))
             return -1;
         if (!term_is_small(cell[0]) || cell[0] >> TAG_IMMED1_SIZE > 0x10ffff ||
             !term_text_is_printable((uint32_t)(cell[0] >> TAG_IMMED1_SIZE)))
@@ -88,7 +89,7 @@ static bool write_list(struct term_writer *writer, uint64_t list, int depth)
         buffer_byte(&writer->out, before);
         if (is_full(writer))
             return write_text(writer, "...]");
-        if (!memory_read(writer->vm->memory, term_address(list), cell, sizeof(cell)) ||
+        if (!memory_read(writer->memory, term_address(list), cell, sizeof(cell)) ||
             !write_term(writer, cell[0], depth + 1))
             return false;
     }
@@ -149,11 +150,11 @@ static bool write_binary(struct term_writer *writer, uint64_t address)
     struct term_bytes where;
     size_t size;
 
-    if (!term_binary(writer->vm->memory, &writer->vm->layout, writer->vm->features.binaries_in_bits,
+    if (!term_binary(writer->memory, &writer->vm->layout, writer->vm->features.binaries_in_bits,
                      address, &where))
         return write_text(writer, "<<...>>");
     size = where.size < sizeof(bytes) ? where.size : sizeof(bytes);
-    if (!memory_read(writer->vm->memory, where.address, bytes, size))
+    if (!memory_read(writer->memory, where.address, bytes, size))
         return false;
     term_text_binary(&writer->out, bytes, size, false, writer->limit);
     return true;
@@ -165,7 +166,7 @@ static bool write_big(struct term_writer *writer, uint64_t address, uint64_t wor
 
     if (words < 1 || words > TERM_TEXT_BIG_WORDS)
         return write_text(writer, "#Integer<...>");
-    if (!memory_read(writer->vm->memory, address + 8, digits, words * sizeof(digits[0])))
+    if (!memory_read(writer->memory, address + 8, digits, words * sizeof(digits[0])))
         return false;
     term_text_big(&writer->out, digits, negative);
     return true;
@@ -175,7 +176,7 @@ static bool write_float(struct term_writer *writer, uint64_t address)
 {
     double value;
 
-    if (!memory_read(writer->vm->memory, address + 8, &value, sizeof(value)))
+    if (!memory_read(writer->memory, address + 8, &value, sizeof(value)))
         return false;
     if (!term_text_float(&writer->out, value))
         write_text(writer, "#Float<...>");
@@ -190,7 +191,7 @@ static bool write_reference(struct term_writer *writer, uint64_t address, uint64
 
     if (words != 2)
         return write_text(writer, "#Ref<...>");
-    if (!memory_read(writer->vm->memory, address + 8, numbers, sizeof(numbers)))
+    if (!memory_read(writer->memory, address + 8, numbers, sizeof(numbers)))
         return false;
     buffer_format(&writer->out, "#Ref<0.%u.%u.%u>", numbers[3], numbers[2], numbers[1]);
     return true;
@@ -269,9 +270,13 @@ static bool write_term(struct term_writer *writer, uint64_t term, int depth)
 bool term_format(struct vm *vm, struct atoms *atoms, const struct pid_encoding *encoding,
                  uint64_t term, char *buffer, size_t size)
 {
-    struct term_writer writer = {.vm = vm, .atoms = atoms, .encoding = encoding, .limit = size};
-    bool whole = write_term(&writer, term, 0);
+    struct cached_memory cached;
+    struct term_writer writer = {
+        .vm = vm, .memory = &cached.memory, .atoms = atoms, .encoding = encoding, .limit = size};
+    bool whole;
 
+    memory_cached_init(&cached, vm->memory);
+    whole = write_term(&writer, term, 0);
     if (whole)
         erlang_escape_copy(&writer.out, buffer, size);
     buffer_free(&writer.out);
