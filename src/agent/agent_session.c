@@ -14,7 +14,7 @@ static const uint64_t FLUSH_NS = 5000000000;
 /* The numbers of VMs are for those that ask for them. */
 static bool needs_numbers(const struct agent_config *config)
 {
-    return config->http.listen && *config->http.listen;
+    return *config->http.listen;
 }
 
 static struct session_options options_of(const struct agent_config *config, warn_function warn)

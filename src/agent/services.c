@@ -206,7 +206,8 @@ static void start_http(struct services *services, const struct agent_config *con
 
 static void apply_http(struct services *services, const struct agent_config *config)
 {
-    const char *listen = config->http.listen, *token_file = config->http.token_file;
+    const char *listen = *config->http.listen ? config->http.listen : NULL;
+    const char *token_file = config->http.token_file;
 
     if (optional_text_equal(services->http_listen, listen) &&
         optional_text_equal(services->http_token_file, token_file))

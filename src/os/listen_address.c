@@ -19,20 +19,25 @@ static const char UNIX[] = "unix:";
 static int bad(const char *text, struct error *error)
 {
     return error_set(error, ERROR_USAGE,
-                     "'%s' is no address to listen at: write 127.0.0.1:PORT, [::1]:PORT or "
-                     "unix:/PATH",
+                     "'%s' is no address to listen at: write 127.0.0.1:PORT, [::1]:PORT, "
+                     "unix:/PATH or unix:NAME",
                      text);
 }
 
-static int parse_unix(const char *path, const char *text, struct listen_address *address,
-                      struct error *error)
+static int parse_unix(const char *path, const char *text, const char *directory,
+                      struct listen_address *address, struct error *error)
 {
     struct sockaddr_un *file = (struct sockaddr_un *)&address->address;
+    const int room = sizeof(file->sun_path);
+    bool is_name = path[0] != '/';
 
-    if (path[0] != '/' || strlen(path) >= sizeof(file->sun_path))
+    if (!path[0] || (is_name && strchr(path, '/')))
         return bad(text, error);
+    if (snprintf(file->sun_path, (size_t)room, "%s%s%s", is_name ? directory : "",
+                 is_name ? "/" : "", path) >= room)
+        return error_set(error, ERROR_USAGE, "the path of the socket '%s' has more than %d bytes",
+                         text, room - 1);
     file->sun_family = AF_UNIX;
-    strcpy(file->sun_path, path);
     address->size = sizeof(*file);
     address->is_local = true;
     return 0;
@@ -81,14 +86,15 @@ static bool parse_v6(char *host, uint16_t port, struct listen_address *address)
     return true;
 }
 
-int listen_address_parse(const char *text, struct listen_address *ret_address, struct error *error)
+int listen_address_parse(const char *text, const char *directory,
+                         struct listen_address *ret_address, struct error *error)
 {
     char host[64];
     uint16_t port;
 
     *ret_address = (struct listen_address){.size = 0};
     if (!strncmp(text, UNIX, strlen(UNIX)))
-        return parse_unix(text + strlen(UNIX), text, ret_address, error);
+        return parse_unix(text + strlen(UNIX), text, directory, ret_address, error);
     if (strlen(text) >= sizeof(host))
         return bad(text, error);
     strcpy(host, text);

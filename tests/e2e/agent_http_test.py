@@ -84,12 +84,18 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         path = folder / "agent.yaml"
         path.write_text(f"record:\n  interval: {INTERVAL}\n  cpu: 99\n"
                         f"spool:\n  directory: {folder / 'spool'}\n"
-                        f"http:\n  listen: '{listen}'\n{more}")
+                        + (f"http:\n  listen: '{listen}'\n{more}" if listen is not None else ""))
         return path
 
     @classmethod
     def get(cls, path, method="GET", connection=None, **headers):
         return answer_of(connection or connect(cls.port), path, method, **headers)
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 30
+        while not condition():
+            self.assertLess(time.monotonic(), deadline, "not in time")
+            time.sleep(0.1)
 
     def metrics(self):
         return {(name, service): int(value)
@@ -102,10 +108,8 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         self.assertRegex(body, rb"recording \d+ nodes")
 
     def test_metrics_are_those_of_prometheus_and_grow(self):
-        deadline = time.monotonic() + 30
-        while not (before := self.metrics())["beamflame_spool_bytes", ""]:
-            self.assertLess(time.monotonic(), deadline, "no recording in the spool")
-            time.sleep(0.2)
+        self.wait_for(lambda: self.metrics()["beamflame_spool_bytes", ""])
+        before = self.metrics()
         self.assertGreaterEqual(before["beamflame_nodes", ""], 1)
         time.sleep(2 * INTERVAL + 1)
         after = self.metrics()
@@ -370,10 +374,7 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         path = folder / "socket"
         agent = self.start("agent", "--config", self.configuration(
             folder, f"unix:{path}", f"  token_file: {folder / 'token'}\n"))
-        deadline = time.monotonic() + 30
-        while not path.exists():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.1)
+        self.wait_for(path.exists)
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
         for given, status in ({}, 401), ({"Authorization": "Bearer wrong"}, 401), \
                 ({"Authorization": "Bearer secret"}, 200):
@@ -381,6 +382,20 @@ class AgentHttp(beamflame.Profilers, unittest.TestCase):
         self.assertEqual(self.get("/healthz", connection=OnSocketFile(path))[0], 200)
         agent.send_signal(signal.SIGTERM)
         self.assertEqual(self.ended(agent)[0], 0)
+
+    def test_agent_answers_its_own_user_unless_the_configuration_says_otherwise(self):
+        for listen in None, "":
+            folder = beamflame.folder(self.addCleanup)
+            socket_file = folder / "spool" / "http.sock"
+            agent = self.start("agent", "--config", self.configuration(folder, listen))
+            self.wait_for(lambda: list(folder.glob("spool/*.bfr")))
+            if listen is None:
+                self.assertEqual(socket_file.stat().st_mode & 0o777, 0o600)
+                self.assertIn(b"shop@", self.get("/nodes", connection=OnSocketFile(socket_file))[2])
+            else:
+                self.assertFalse(socket_file.exists())
+            agent.send_signal(signal.SIGTERM)
+            self.assertEqual(self.ended(agent)[0], 0)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  max_size: 256M # default\n"
                               "  max_age: 1h # default\n"
                               "http:\n"
+                              "  listen: unix:http.sock # default\n"
                               "rules: [] # default\n"
                               "triggers: [] # default\n"
                               "push: [] # default\n");

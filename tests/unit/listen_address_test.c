@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "os/listen_address.h"
@@ -17,7 +18,7 @@ static void assert_address(const char *text, bool is_local)
     struct listen_address address;
     struct error error;
 
-    assert_int_equal(listen_address_parse(text, &address, &error), 0);
+    assert_int_equal(listen_address_parse(text, "/spool", &address, &error), 0);
     assert_int_equal(address.is_local, is_local);
 }
 
@@ -29,10 +30,28 @@ static void test_addresses_are_parsed(void **state)
     assert_address("127.1.2.3:1", true);
     assert_address("[::1]:9466", true);
     assert_address("unix:/run/beamflame.sock", true);
+    assert_address("unix:http.sock", true);
     assert_address("0.0.0.0:9466", false);
     assert_address("10.0.0.1:65535", false);
     assert_address("[::]:9466", false);
     assert_address("[fe80::1]:9466", false);
+}
+
+static void assert_path(const char *text, const char *path)
+{
+    struct listen_address address;
+    struct error error;
+
+    assert_int_equal(listen_address_parse(text, "/spool", &address, &error), 0);
+    assert_string_equal(((const struct sockaddr_un *)&address.address)->sun_path, path);
+}
+
+/* A socket without a path is in the given directory. */
+static void test_names_of_sockets_are_in_the_directory(void **state)
+{
+    (void)state;
+    assert_path("unix:http.sock", "/spool/http.sock");
+    assert_path("unix:/run/beamflame.sock", "/run/beamflame.sock");
 }
 
 static void test_what_is_no_address_is_refused(void **state)
@@ -51,7 +70,7 @@ static void test_what_is_no_address_is_refused(void **state)
         "[::1]",
         "::1:9466",
         "[::1:9466",
-        "unix:relative",
+        "unix:a/b",
         "unix:",
         "[]:9466",
         "127.0.0.1: 80",
@@ -62,10 +81,12 @@ static void test_what_is_no_address_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        assert_int_equal(listen_address_parse(bad[i], &address, &error), -1);
+        assert_int_equal(listen_address_parse(bad[i], "/spool", &address, &error), -1);
         assert_int_equal(error.code, ERROR_USAGE);
     }
-    assert_int_equal(listen_address_parse(long_path, &address, &error), -1);
+    assert_int_equal(listen_address_parse(long_path, "/spool", &address, &error), -1);
+    assert_non_null(strstr(error.text, "more than 107 bytes"));
+    assert_int_equal(listen_address_parse("unix:a", long_path, &address, &error), -1);
     free(long_path);
 }
 
@@ -81,7 +102,7 @@ static void test_socket_file_is_replaced_if_nobody_uses_it(void **state)
     assert_non_null(mkdtemp(directory));
     text = xasprintf("unix:%s/socket", directory);
     path = text + strlen("unix:");
-    assert_int_equal(listen_address_parse(text, &address, &error), 0);
+    assert_int_equal(listen_address_parse(text, "", &address, &error), 0);
     first = listen_address_open(&address, text, &error);
     assert_true(first >= 0);
     assert_int_equal(listen_address_open(&address, text, &error), -1);
@@ -99,6 +120,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_addresses_are_parsed),
+        cmocka_unit_test(test_names_of_sockets_are_in_the_directory),
         cmocka_unit_test(test_what_is_no_address_is_refused),
         cmocka_unit_test(test_socket_file_is_replaced_if_nobody_uses_it),
     };

@@ -104,7 +104,7 @@ struct agent_config {
         double max_age;    /* seconds */
     } spool;
     struct {
-        char *listen;     /* "127.0.0.1:9466" or "unix:/PATH"; NULL: nowhere */
+        char *listen;     /* as listen_address_parse() takes it; "": nowhere */
         char *token_file; /* NULL: everyone who can connect may ask */
     } http;
     struct agent_rule *rules;

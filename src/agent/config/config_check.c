@@ -171,8 +171,8 @@ static int check_http(const struct agent_config *config, struct error *error)
     const struct config_key *key = config_key_find(CONFIG_HTTP, "listen");
     struct listen_address address;
 
-    if (!config->http.listen || config->http.token_file ||
-        listen_address_parse(config->http.listen, &address, error) || address.is_local)
+    if (!*config->http.listen || config->http.token_file ||
+        listen_address_parse(config->http.listen, "", &address, error) || address.is_local)
         return 0;
     error_set(error, ERROR_USAGE,
               "http.listen is an address that other hosts can reach: set http.token_file");

@@ -40,8 +40,9 @@ static const struct config_key keys[] = {
      "beyond it the oldest recordings are removed"},
     {CONFIG_SPOOL, "max_age", &config_duration, OF(spool.max_age), "1h", false, 1, 365 * DAY,
      "older recordings are removed"},
-    {CONFIG_HTTP, "listen", &config_listen, OF(http.listen), NULL, false, 0, 200,
-     "address to answer HTTP at: 127.0.0.1:9466, [::1]:9466, unix:/PATH"},
+    {CONFIG_HTTP, "listen", &config_listen, OF(http.listen), "unix:http.sock", false, 0, 200,
+     "address to answer HTTP at: 127.0.0.1:9466, [::1]:9466, unix:/PATH, or unix:NAME in "
+     "spool.directory; '' for none"},
     {CONFIG_HTTP, "token_file", &config_path, OF(http.token_file), NULL, false, 0, 4000,
      "file with the token that requests must have"},
     {CONFIG_RULES, "node", &config_text, OF_RULE(node), NULL, false, 0, 512,

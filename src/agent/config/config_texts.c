@@ -87,6 +87,7 @@ static int parse_url(const struct config_key *key, const char *text, void *targe
 
 const struct config_type config_url = {"URL", true, parse_url, NULL, NULL};
 
+/* Where the directory of a socket is not known yet, "" is as good as any. */
 static int parse_listen(const struct config_key *key, const char *text, void *target,
                         struct error *error)
 {
@@ -94,7 +95,7 @@ static int parse_listen(const struct config_key *key, const char *text, void *ta
     char path[CONFIG_PATH_ROOM];
 
     config_key_path(key, path);
-    if (listen_address_parse(text, &address, error))
+    if (*text && listen_address_parse(text, "", &address, error))
         return error_prefix(error, "%s", path);
     return store(text, target);
 }

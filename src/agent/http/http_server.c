@@ -160,7 +160,7 @@ int http_server_start(struct worker *worker, const struct http_server_options *o
     int result;
 
     *worker = (struct worker){.end_fd = -1, .started = clock_ns(CLOCK_MONOTONIC)};
-    if (listen_address_parse(text, &address, error))
+    if (listen_address_parse(text, options->config->spool.directory, &address, error))
         return -1;
     start.listening = listen_address_open(&address, text, error);
     if (start.listening < 0)
