@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The Kubernetes pod of a container, by what the kubelet and the container runtime leave on the
- * host. Nobody is asked.
+ * host, and by what the pod has of itself. Nobody is asked.
  */
 #pragma once
+
+#include <sys/types.h>
 
 /* Texts to be freed; NULL: unknown. */
 struct pod {
@@ -27,3 +29,17 @@ struct pod {
  */
 void pod_learn(struct pod *pod, const char *host, const char *cgroup, const char *container);
 void pod_free(struct pod *pod);
+
+/* ---- pod_inside.c ---- */
+
+/*
+ * Learn what is still not known of the pod of process `pid`, if its uid is known:
+ *
+ *   the namespace that is mounted with the token of its service account  name_space
+ *   `host_name`, its variable HOSTNAME; NULL: none                       name
+ *
+ * The pod can change both. The kubelet names the host of a pod after the pod, unless the pod's
+ * specification has another name. A pod in the host's network has the host's name, and a name of 63
+ * characters may be cut: these are not used.
+ */
+void pod_learn_inside(struct pod *pod, pid_t pid, const char *host_name);

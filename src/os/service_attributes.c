@@ -18,6 +18,8 @@ static const char HOST[] = "/proc/1/root";
 
 #define SERVICE_NAME    "service.name"
 #define SERVICE_VERSION "service.version"
+#define NAMESPACE       "k8s.namespace.name"
+#define POD_NAME        "k8s.pod.name"
 
 /* The value of a variable, or NULL. */
 static const char *variable(const char *environment, size_t size, const char *name)
@@ -49,8 +51,8 @@ enum { POD_ATTRIBUTES = 4 };
 
 static void list_pod(const struct pod *pod, struct pod_attribute attributes[POD_ATTRIBUTES])
 {
-    const struct pod_attribute list[POD_ATTRIBUTES] = {{"k8s.namespace.name", pod->name_space},
-                                                       {"k8s.pod.name", pod->name},
+    const struct pod_attribute list[POD_ATTRIBUTES] = {{NAMESPACE, pod->name_space},
+                                                       {POD_NAME, pod->name},
                                                        {"k8s.pod.uid", pod->uid},
                                                        {"k8s.container.name", pod->container}};
 
@@ -153,13 +155,39 @@ static struct pod pod_of(const char *cgroup, const char *container)
     return pod;
 }
 
+/* Learn a value that the host does not know from the attributes of the environment. */
+static void learn_given(char **value, const char *given, const char *key)
+{
+    char *own = *value ? NULL : attribute_list_find(given, key);
+
+    if (own && *own)
+        *value = own;
+    else
+        free(own);
+}
+
+/* Learn what the host does not know. The attributes are meant to say it, so they count first. */
+static void learn_inside(struct pod *pod, pid_t pid, const char *environment, size_t size)
+{
+    const char *given = variable(environment, size, "OTEL_RESOURCE_ATTRIBUTES");
+
+    if (given) {
+        learn_given(&pod->name_space, given, NAMESPACE);
+        learn_given(&pod->name, given, POD_NAME);
+    }
+    pod_learn_inside(pod, pid, variable(environment, size, "HOSTNAME"));
+}
+
 char *service_attributes(pid_t pid, const char *container, const char *service)
 {
     size_t size = 0, length;
     char *environment = process_environment(pid, &size);
     char *cgroup = procfs_read(pid, "cgroup", &length);
     struct pod pod = pod_of(cgroup ? cgroup : "", container);
-    char *list = service_attributes_from(environment ? environment : "", size, &pod, service);
+    char *list;
+
+    learn_inside(&pod, pid, environment, size);
+    list = service_attributes_from(environment ? environment : "", size, &pod, service);
 
     pod_free(&pod);
     free(cgroup);

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """RabbitMQ and ejabberd in containers of containerd, the agent in its own container with what the
 DaemonSet gives it: services and Prometheus have the names of their pods."""
+import json
 import os
 import time
 import unittest
 
 import agent_delivery_test
 import applications
+import beamflame
 import pods
 from agent_test import EVENTS, INTERVAL
 from amqp import Channel
@@ -73,6 +75,17 @@ class Pods(agent_delivery_test.DaemonSet):
                 self.assertEqual([result["metric"].get(name) for name in
                                   ("service_name", "namespace", "container")],
                                  [service, pod.name_space, pod.container])
+
+    def test_pod_that_nothing_on_the_host_names_has_the_names_that_it_has_inside(self):
+        pod = pods.SilentPod(self, self.broker.containerd, "talk", "chat-1")
+        with Ejabberd(pod) as chat:
+            out = self.out / "stats.json"
+            done = beamflame.run("-p", chat.pid, "-e", "wall", "-d", 1, "-o",
+                                 self.out / "chat.bfr", "--stats", out)
+            self.assertEqual(done.returncode, beamflame.DONE, done.stderr)
+            [target] = json.loads(out.read_text())["targets"]
+            self.assertEqual(target["attributes"],
+                             f"k8s.namespace.name=talk,k8s.pod.name=chat-1,k8s.pod.uid={pod.uid}")
 
     def test_collector_has_the_pods(self):
         collector = Collector(self)

@@ -14,6 +14,7 @@ import beamflame
 
 STATE = Path("/run/containerd")  # where the agent looks
 TASKS = STATE / "io.containerd.runtime.v2.task" / "k8s.io"
+ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 CONFIGURATION = """
 version = 2
 root = "{folder}/root"
@@ -89,6 +90,24 @@ class Pod:
             f"--mount=type=bind,src={lab},dst=/lab,options=rbind:ro",
             "--mount=type=tmpfs,src=tmpfs,dst=/tmp,options=mode=1777", root, self.id,
             "/usr/lib/erlang/bin/erl")
+
+
+class SilentPod(Pod):
+    """The same of a runtime whose files are not known: only the pod itself has its names."""
+
+    def __init__(self, test, containerd, name_space, name):
+        super().__init__(containerd, name_space, name, None)
+        self.annotations = {}
+        self.account = beamflame.folder(test.addCleanup)
+        (self.account / "..data").mkdir()  # as the kubelet mounts a token
+        (self.account / "..data" / "namespace").write_text(name_space)
+        (self.account / "namespace").symlink_to("..data/namespace")
+
+    def command(self, release, lab, pid_file, environment):
+        *options, root, name, erl = super().command(release, lab, pid_file, environment)
+        mount = f"--mount=type=bind,src={self.account},dst={ACCOUNT},options=rbind:ro"
+        # In the host's network, ctr sets HOSTNAME itself.
+        return [*options, mount, root, name, "/usr/bin/env", f"HOSTNAME={self.name}", erl]
 
 
 class InPod:
