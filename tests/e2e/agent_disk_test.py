@@ -12,9 +12,9 @@ import urllib.request
 import beamflame
 import nodes
 from applications import free_port
-from agent_test import INTERVAL, named
+from agent_test import INTERVAL, alone, named
 
-NEEDS = "all nodes"
+NEEDS = "own nodes"
 DISK = 400 * 1024
 
 
@@ -28,10 +28,11 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK},mode=700", "none", self.spool],
                        check=True)
         self.addCleanup(subprocess.run, ["umount", "-l", self.spool], check=True)
-        self.enterContext(nodes.Node(27, "request", flags=named("shop")))
+        self.enterContext(nodes.Node(27, "request", flags=named("disk")))
         self.port = free_port()
         config = self.out / "agent.yaml"
-        config.write_text(f"record:\n  interval: {INTERVAL}\nspool:\n  directory: {self.spool}\n"
+        config.write_text(f"record:\n  interval: {INTERVAL}\n{alone('disk')}"
+                          f"spool:\n  directory: {self.spool}\n"
                           f"http:\n  listen: '127.0.0.1:{self.port}'\n"
                           "push:\n  - {protocol: pyroscope, url: 'http://127.0.0.1:9'}\n")
         self.config = config

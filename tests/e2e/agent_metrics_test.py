@@ -14,14 +14,16 @@ import beamflame
 import nodes
 from applications import free_port
 from prometheus import Prometheus
-from agent_test import named
+from agent_test import alone, named
 
-NEEDS = "all nodes"
+NEEDS = "own nodes"
 INTERVAL = 2          # seconds of a recording
 OPEN = "application/openmetrics-text"
 SAMPLE = re.compile(r"^(\w+)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 SERIES_MAX = 150      # of a node, without allocators and queues more than there can be
+
+
 def fetch(port, accept="*/*"):
     request = urllib.request.Request(f"http://127.0.0.1:{port}/metrics", headers={"Accept": accept})
     with urllib.request.urlopen(request, timeout=30) as answer:
@@ -48,7 +50,8 @@ class Metered(beamflame.Profilers):
         cls.port = free_port()
         config = folder / "agent.yaml"
         config.write_text(f"record:\n  interval: {cls.interval}\n  cpu: 99\n  budget: 5\n"
-                          f"  events: gc,alloc,sched,msg\nspool:\n  directory: {folder / 'spool'}\n"
+                          f"  events: gc,alloc,sched,msg\n{alone('numbers')}"
+                          f"spool:\n  directory: {folder / 'spool'}\n"
                           f"http:\n  listen: '127.0.0.1:{cls.port}'\n")
         cls.name = f"numbers{cls.release}"
         cls.node = nodes.Node(cls.release, "numbers", flags=named(cls.name))

@@ -27,6 +27,13 @@ def named(name):
     return ("-sname", name, "-dist_listen", "false", "-start_epmd", "false")
 
 
+def alone(name):
+    """Return the end of `record`, and rules, of an agent that runs beside other tests: it profiles the
+    nodes whose names begin so."""
+    return (f"  beside_others: true\nrules: [{{node: '{name}*@*', profile: true}}, "
+            "{profile: false}]\n")
+
+
 class WithFolder(beamflame.Profilers):
     """Tests whose agent has its configuration and its spool in a folder of its own."""
 

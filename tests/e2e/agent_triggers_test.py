@@ -11,15 +11,15 @@ import urllib.request
 import beamflame
 import nodes
 from applications import free_port
-from agent_test import WithFolder, named
+from agent_test import WithFolder, alone, named
 
-NEEDS = "all nodes"
+NEEDS = "own nodes"
 INTERVAL = 2  # seconds of a recording
 PERF_TIME = re.compile(r"^\S.* (\d+\.\d{6}): ", re.M)
 CONFIG = """record:
   interval: {interval}
   cpu: 99
-spool:
+{rules}spool:
   directory: {spool}
   max_age: 9s
 http:
@@ -35,14 +35,14 @@ class AgentTriggers(WithFolder, unittest.TestCase):
     def setUp(self):
         super().setUp()
         self.port = free_port()
-        self.node = nodes.Node(27, "alarms", flags=named("shop"))
+        self.node = nodes.Node(27, "alarms", flags=named("till"))
         self.addCleanup(self.node.__exit__, None, None, None)
         self.node.__enter__()
         self.node.tell("burn")
 
     def configure(self, triggers=""):
-        self.config.write_text(CONFIG.format(interval=INTERVAL, spool=self.spool, port=self.port,
-                                             triggers=triggers))
+        self.config.write_text(CONFIG.format(interval=INTERVAL, rules=alone("till"), spool=self.spool,
+                                             port=self.port, triggers=triggers))
 
     def agent(self):
         self.process = self.start("agent", "--config", self.config)
@@ -73,7 +73,7 @@ class AgentTriggers(WithFolder, unittest.TestCase):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=30) as answer:
             text = answer.read().decode()
         return {name: float(value) for name, value in re.findall(
-            r'^beamflame_trigger_(\w+)_total\{trigger="long-queue",node="shop@[^"]*"\} (\S+)$',
+            r'^beamflame_trigger_(\w+)_total\{trigger="long-queue",node="till@[^"]*"\} (\S+)$',
             text, re.M)}
 
     def test_recordings_before_and_after_are_kept(self):
@@ -93,15 +93,15 @@ class AgentTriggers(WithFolder, unittest.TestCase):
         self.assertEqual(self.kept(), [folder])
         self.assertEqual(self.metrics(), {"fired": 1, "dropped": 0, "left_out": 0})
         said = self.end()
-        self.assertRegex(folder.name, r"^long-queue\.shop@[^/]*\.\d{8}-\d{6}$")
-        self.assertEqual(said.count("trigger long-queue fired at shop@"), 1, said)
+        self.assertRegex(folder.name, r"^long-queue\.till@[^/]*\.\d{8}-\d{6}$")
+        self.assertEqual(said.count("trigger long-queue fired at till@"), 1, said)
         self.assertNotIn("trigger other", said)
         self.assertIn(f"kept in {folder}", said)
         result = beamflame.record("report", *sorted(folder.iterdir()), "-e", "cpu", "--format", "perf",
                                   "-o", "-", "-q")
         marks = self.marks(folder)
         self.assertEqual(len(marks), 1, marks)
-        self.assertRegex(marks[0], r"^trigger long-queue at shop@[^:]*: msgq>\d+: \d+")
+        self.assertRegex(marks[0], r"^trigger long-queue at till@[^:]*: msgq>\d+: \d+")
         times = [float(t) - fired for t in PERF_TIME.findall(result.stdout)]
         self.assertLess(min(times), -2)
         self.assertGreater(max(times), 2)
