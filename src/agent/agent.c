@@ -34,6 +34,7 @@ enum {
     SPOOL_LOOKS_APART = 200, /* times as long as a look takes */
     STEADY_SECONDS = 10,     /* of recording without an error */
     NICE = -10,              /* after the threads that end windows of probes */
+    STEP_MS = 400,           /* of 100 ms each would take a fourth more CPU time */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -305,7 +306,7 @@ static void reload(struct agent *agent, struct session *session, bool records)
     agent->options->say("the configuration was read again");
 }
 
-/* Called ten times a second while VMs are recorded. */
+/* Called several times a second while VMs are recorded. */
 static void step(void *context, struct session *session, enum recorder_state state)
 {
     struct agent *agent = context;
@@ -447,7 +448,7 @@ int agent_run(const struct agent_options *options, struct error *error)
         .options = options,
         .reports = *options->reports,
         .status = agent_status_new(error),
-        .recorder.reports = &agent.reports,
+        .recorder = {.reports = &agent.reports, .step_ms = STEP_MS},
     };
     int result = -1;
 

@@ -52,16 +52,17 @@ const char *record_options_output_in_place(const struct record_options *options)
 
 void record_options_init(struct record_options *options)
 {
-    *options = (struct record_options){.targets.warn = message_warning,
-                                       .session = {.clock = sample_clock_default(),
-                                                   .frequency = 99,
-                                                   .wall_frequency = 20,
-                                                   .budget = 0.01,
-                                                   .long_us = 10000,
-                                                   .flush_ns = 1000000000,
-                                                   .warn = message_warning},
-                                       .recorder = {.before = -1, .after = -1, .holdoff = -1},
-                                       .output.settings.view.grouping = {{GROUP_NAME}}};
+    *options = (struct record_options){
+        .targets.warn = message_warning,
+        .session = {.clock = sample_clock_default(),
+                    .frequency = 99,
+                    .wall_frequency = 20,
+                    .budget = 0.01,
+                    .long_us = 10000,
+                    .flush_ns = 1000000000,
+                    .warn = message_warning},
+        .recorder = {.before = -1, .after = -1, .holdoff = -1, .step_ms = 100},
+        .output.settings.view.grouping = {{GROUP_NAME}}};
 }
 
 void record_options_free(struct record_options *options)

@@ -29,7 +29,7 @@ struct rotation_reports {
     void (*wrote)(void *context, const char *path);
     /* An output was not written, because no sample counts for it. */
     void (*empty)(void *context, const struct output_empty *empty);
-    /* Called after each step, which takes 100 ms. */
+    /* Called after each step. */
     void (*progress)(void *context, struct session *session, enum recorder_state state);
     /* A segment can't be written, because of `problem`. Called again each second until it returns
      * true: then the next segment is begun. Nothing is recorded meanwhile. NULL: recording ends. */
@@ -52,6 +52,7 @@ struct recorder_options {
     double before, after;      /* seconds to record around the firing of a trigger */
     double holdoff;            /* minimum seconds from one firing to the next */
     bool fires_at_exit;        /* the end of a target is a trigger */
+    int step_ms;               /* time from one step to the next, at most */
     struct steering *steering; /* NULL: nobody steers */
     const struct rotation_reports *reports;
 };

@@ -11,7 +11,6 @@
 #include "util/clock.h"
 
 enum {
-    STEP_MS = 100,
     PIECES_MAX = 256, /* of a recording of which snapshots are written: each is an open file */
 };
 
@@ -280,7 +279,8 @@ static int write_snapshot(void *context, struct error *error)
 /* Take samples for up to `left_ms`, or wait while the recording is paused. */
 static int step(struct recorder *recorder, uint64_t left_ms, struct error *error)
 {
-    int timeout_ms = left_ms < STEP_MS ? (int)left_ms + 1 : STEP_MS;
+    int step_ms = recorder->options->step_ms;
+    int timeout_ms = left_ms < (uint64_t)step_ms ? (int)left_ms + 1 : step_ms;
 
     if (recorder->paused) {
         poll(NULL, 0, timeout_ms);
@@ -312,7 +312,7 @@ static uint64_t ms_left(const struct recorder *recorder, uint64_t now)
 {
     uint64_t end = recorder->end < recorder->segment_end ? recorder->end : recorder->segment_end;
 
-    return now < end ? (end - now) / 1000000 : STEP_MS;
+    return now < end ? (end - now) / 1000000 : (uint64_t)recorder->options->step_ms;
 }
 
 /* Take a step, and do what others request. Return 0, 1 if the recording ends, or -1 with error. */

@@ -15,7 +15,6 @@
 #include "util/memory_limit.h"
 
 enum {
-    STEP_MS = 100,
     SEGMENTS = 5, /* that span the time before; up to two more may be recorded */
 };
 
@@ -242,7 +241,7 @@ static int take(struct triggered *triggered, uint64_t now, struct error *error)
     }
     if (!triggered->until && now >= triggered->segment_begin + triggered->segment_ns)
         return next_segment(triggered, error);
-    if (session_step(triggered->session, STEP_MS, error))
+    if (session_step(triggered->session, triggered->options->step_ms, error))
         return -1;
     fires = session_look(triggered->session, !triggered->until && now >= triggered->ready);
     if (fires)
@@ -289,7 +288,7 @@ static int take_turn(struct triggered *triggered, uint64_t now, struct error *er
                                              .warn = reports->warn};
 
     if (triggered->paused)
-        poll(NULL, 0, STEP_MS);
+        poll(NULL, 0, triggered->options->step_ms);
     else if (take(triggered, now, error))
         return -1;
     reports->progress(reports->context, triggered->session, state_of(triggered));

@@ -319,6 +319,7 @@ int session_step(struct session *session, int timeout_ms, struct error *error)
     timeout_ms =
         membership_limit_timeout(session, walls_limit_timeout(session->targets, timeout_ms));
     timeout_ms = call_events_limit_timeout(session->calls, timeout_ms);
+    timeout_ms = session_limit_timeout(session, timeout_ms);
     if (programs_poll(session->programs, timeout_ms, take, session, error) < 0)
         return -1;
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);

@@ -4,6 +4,7 @@
 
 #include "os/process.h"
 #include "session/session_internal.h"
+#include "util/clock.h"
 #include "util/log.h"
 #include "util/memory_limit.h"
 
@@ -83,6 +84,22 @@ static void follow_code(struct session *session)
             symbolizer_refresh(target->symbolizer);
         symbolizer_rest(target->symbolizer, target_is_at_rest(target));
     }
+}
+
+int session_limit_timeout(const struct session *session, int timeout_ms)
+{
+    enum { CHANGING_MS = 100 };
+    static const uint64_t CHANGING_NS = 1000000000; /* since the last change */
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    for (size_t i = 0; timeout_ms > CHANGING_MS && i < session->targets->count; i++) {
+        const struct target *target = session->targets->of[i];
+        uint64_t noticed = symbolizer_code_noticed(target->symbolizer);
+
+        if (noticed && !target->ended && now - noticed < CHANGING_NS)
+            timeout_ms = CHANGING_MS;
+    }
+    return timeout_ms;
 }
 
 int session_each_second(struct session *session, struct error *error)

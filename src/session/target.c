@@ -14,9 +14,9 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* The activity of a target is read at most so often. Readers whose times fall together share a
- * reading. */
-static const uint64_t ACTIVITY_NS = 20000000;
+/* The most age of a reading of the activity: each reading visits all threads of the VM. Readers
+ * whose times fall together share one. Meters use that of others, and see a run a second later. */
+static const uint64_t ACTIVITY_NS = 20000000, METER_NS = 1000000000;
 
 struct target *target_new(struct vm *vm, const struct target_rule *rule)
 {
@@ -69,12 +69,17 @@ void target_note_sample(struct target *target)
     target->rested = false;
 }
 
+static uint64_t most_age(enum target_reader reader)
+{
+    return reader == READER_METER || reader == READER_SLOW_METER ? METER_NS : ACTIVITY_NS;
+}
+
 bool target_has_rested(struct target *target, enum target_reader reader)
 {
     struct target_activity *now = &target->activity, before = target->seen[reader];
     uint64_t time = clock_ns(CLOCK_MONOTONIC);
 
-    if (time - target->activity_ns >= ACTIVITY_NS) {
+    if (time - target->activity_ns >= most_age(reader)) {
         if (!process_cpu_time(target->vm->pid, &now->cpu_ns))
             return false;
         target->activity_ns = time;

@@ -38,6 +38,7 @@ struct symbolizer {
     struct hooks *hooks; /* NULL: not needed yet, or not any more */
     struct state_functions *state_functions;
     uint64_t drivers_found; /* CLOCK_MONOTONIC: when they were looked for */
+    uint64_t code_noticed;  /* CLOCK_MONOTONIC; 0: never */
     struct thread_watch *thread_watch;
     struct thread_cache *threads;
     struct wire_words process_words, scheduler_words;
@@ -177,9 +178,17 @@ struct code *symbolizer_code(struct symbolizer *symbolizer)
 void symbolizer_refresh(struct symbolizer *symbolizer)
 {
     struct error ignored; /* the target ended: its samples still need names */
+    uint64_t epoch = code_epoch(symbolizer->code), now = clock_ns(CLOCK_MONOTONIC);
 
     code_refresh(symbolizer->code, &ignored);
-    code_refresh_forget(symbolizer->code, clock_ns(CLOCK_MONOTONIC));
+    if (code_epoch(symbolizer->code) != epoch)
+        symbolizer->code_noticed = now;
+    code_refresh_forget(symbolizer->code, now);
+}
+
+uint64_t symbolizer_code_noticed(const struct symbolizer *symbolizer)
+{
+    return symbolizer->code_noticed;
 }
 
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time)

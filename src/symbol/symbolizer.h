@@ -42,8 +42,12 @@ uint64_t symbolizer_code_generation_address(const struct symbolizer *symbolizer)
 /* The target's code. It belongs to the symbolizer. */
 struct code *symbolizer_code(struct symbolizer *symbolizer);
 
-/* Notice code that was loaded since the last call. Call at least every 100 ms. */
+/* Notice code that was loaded since the last call. Call about once a second; symbolizer_sample()
+ * does it too if the sample shows that there is such code. */
 void symbolizer_refresh(struct symbolizer *symbolizer);
+
+/* The time at which code was noticed last, CLOCK_MONOTONIC; 0: never. */
+uint64_t symbolizer_code_noticed(const struct symbolizer *symbolizer);
 
 /* The process with this pid term. 0 if it is no pid of this node. */
 process_id symbolizer_process(struct symbolizer *symbolizer, uint64_t pid, uint64_t time);

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Code that is reloaded during the profile is named by the version at the time of the sample."""
 import re
+import signal
 import tempfile
 import time
+import unittest
+from collections import Counter
 from pathlib import Path
 
 import beamflame
 import nodes
+from agent_test import WithFolder, alone, named
 
 NEEDS = "own nodes"
 VERSION = re.compile(r"reloaded:(?:burn|repeat|spin)_(\d+)/")
+
+
+def by_version(stacks, pid):
+    """Return the samples of a process, those whose stack mixes versions, and those of each
+    version."""
+    own = {stack: count for stack, count in stacks.items() if stack[0] == pid}
+    mixed, found = 0, Counter()
+    for stack, count in own.items():
+        versions = {m[1] for m in map(VERSION.match, stack) if m}
+        mixed += count * (len(versions) > 1)
+        for version in versions:
+            found[version] += count
+    return sum(own.values()), mixed, found
 
 
 @nodes.each_release
@@ -28,18 +45,30 @@ class Reload:
             last = node.report()
             stacks = beamflame.folded(recording, "--group-by", "pid")
         self.assertGreater(last["loads"] - first["loads"], 40)
-        own = {s: n for s, n in stacks.items() if s[0] == last["pid"]}
-        total, mixed, found = sum(own.values()), 0, {}
-        for stack, count in own.items():
-            versions = {m[1] for m in map(VERSION.match, stack) if m}
-            if len(versions) > 1:
-                mixed += count
-            for version in versions:
-                found[version] = found.get(version, 0) + count
+        total, mixed, found = by_version(stacks, last["pid"])
         self.assertLessEqual(mixed / total, 0.005)
         truth = nodes.shares(nodes.difference(last, first, "cpu_ns"))
         for name, share in truth.items():
             with self.subTest(name):
-                self.assertAlmostEqual(found.get(name[5:], 0) / total, share,
+                self.assertAlmostEqual(found[name[5:]] / total, share,
                                        delta=max(0.025, 4 * (share / total) ** 0.5))  # chance
+        self.assertGreater(sum(found.values()) / total, 0.9)
+
+
+class OfAgent(WithFolder, unittest.TestCase):
+    def test_code_that_is_replaced_between_steps_of_the_agent_has_names(self):
+        """The agent takes samples from the kernel less often, but not while code changes."""
+        self.config.write_text(f"record:\n  interval: 5s\n  cpu: 499\n{alone('reload')}"
+                               f"spool:\n  directory: {self.spool}\n")
+        with nodes.Node(27, "reload", flags=(*nodes.NO_BUSY_WAIT, *named("reload"))) as node:
+            agent = self.start("agent", "--config", self.config)
+            self.result_of(lambda: len(list(self.spool.glob("agent-*.bfr"))) >= 2, agent, 60)
+            agent.send_signal(signal.SIGTERM)
+            code, said = self.ended(agent)
+            self.assertEqual(code, 0, said)
+            pid = node.report()["pid"]
+        recording = sorted(self.spool.glob("agent-*.bfr"))[1]  # the first one begins without changes
+        stacks = beamflame.folded(recording, "--event", "cpu", "--group-by", "pid")
+        total, mixed, found = by_version(stacks, pid)
+        self.assertLessEqual(mixed / total, 0.005)
         self.assertGreater(sum(found.values()) / total, 0.9)
