@@ -370,6 +370,18 @@ static int record(struct agent *agent, struct error *error)
     return result;
 }
 
+/* The end of a recording that another configuration ended. If it can't be written, the next one
+ * waits for room. */
+static int end_of_part(const struct agent *agent, int result, const struct error *error)
+{
+    const struct rotation_reports *reports = &agent->reports;
+
+    if (!result || !agent->records_anew || *agent->options->stop)
+        return result;
+    reports->failed(reports->context, error);
+    return 0;
+}
+
 /* Record with the options of the configuration, until the agent ends or these change. */
 static int open_and_record(struct agent *agent, struct error *error)
 {
@@ -389,7 +401,7 @@ static int open_and_record(struct agent *agent, struct error *error)
     options.rule_count = agent->session.rules.count;
     if (targets_open(&options, &agent->targets, error))
         return -1;
-    result = record(agent, error);
+    result = end_of_part(agent, record(agent, error), error);
     targets_close(&agent->targets);
     return result;
 }

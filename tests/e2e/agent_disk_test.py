@@ -95,13 +95,16 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
         copy = shutil.copy(self.spool / self.recordings()[-2], self.out / "newest.bfr")
         self.assertGreater(sum(beamflame.folded(copy, "--event", "cpu").values()), 0)
 
+    def make_room(self):
+        (self.spool / "filler").unlink()
+        self.wait_for(lambda: len(self.recordings()) >= 2)
+        self.wait_for(lambda: self.metrics()["beamflame_recording_paused"] == 0)
+
     def check_wait(self, meanwhile=lambda: None):
         """The agent waits, answers, and records when there is room."""
         self.wait_for(self.is_paused_without_recordings)
         meanwhile()
-        (self.spool / "filler").unlink()
-        self.wait_for(lambda: len(self.recordings()) >= 2)
-        self.wait_for(lambda: self.metrics()["beamflame_recording_paused"] == 0)
+        self.make_room()
         steady = time.monotonic() + 12  # so long without an error, and a message says so
         self.wait_for(lambda: time.monotonic() > steady)
         said = self.end()
@@ -112,7 +115,7 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
 
     def reload(self):
         """Let another session begin."""
-        self.config.write_text(self.config.read_text().replace("record:\n", "record:\n  wall: 2\n"))
+        self.config.write_text(self.config.read_text().replace("record:\n", "record:\n  cpu: 99\n"))
         self.agent.send_signal(signal.SIGHUP)
         time.sleep(3)
 
@@ -125,6 +128,15 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
         self.start_agent()
         self.wait_for(self.recordings)
         self.check_wait(self.reload)
+
+    def test_session_that_a_reload_ends_can_not_be_written(self):
+        self.start_agent()
+        self.wait_for(self.recordings)
+        self.fill()
+        self.reload()
+        self.wait_for(self.is_paused_without_recordings)
+        self.make_room()
+        self.assertIn("No space left on device", self.end())
 
     def test_agent_starts_without_room(self):
         """Its lock has no bytes, so the spool can be opened."""
