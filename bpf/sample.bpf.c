@@ -15,9 +15,13 @@
  * space finds the top by unwinding. Here it is only decided which memory to copy: unless the JIT's
  * code shows that stop is the top, the words of the native stack that point below stop show where
  * else to look.
+ *
+ * Where Erlang stacks are apart from the machine stack (include/arch.h), JIT code has the top in
+ * that callee-saved register, and runs with the CPU's stack pointer at the JIT's C frame.
  */
 #include "caller.h"
 #include "sample.h"
+#include "stack_area.h"
 #include "table.h"
 #include "trace.h"
 #include "vm_constants.h"
@@ -131,14 +135,6 @@ __noinline int put_pages(__u32 at, __u32 kind, __u64 address, __u64 size)
 
 /* ---- stacks ---- */
 
-struct stack_area {
-    __u32 at;   /* the sample's scratch */
-    __u64 sp;   /* user stack pointer */
-    __u64 base; /* ErtsSchedulerData.registers: where the JIT's C frame begins; 0: unknown */
-    __u64 top;  /* the register with the Erlang stack's top where stop is stale */
-    __u64 htop, stop, heap, hend;
-};
-
 /* Copy as much of the stack, from its leaf on, as can be read. It is a fault if nothing can be
  * read: the leaf is in use. */
 static __always_inline void put_leaf(struct scratch *scratch, __u32 at, __u32 kind, __u64 top,
@@ -153,6 +149,9 @@ static __always_inline void put_native(struct scratch *scratch, const struct sta
 {
     __u64 sp = area->sp, end = area->base + JIT_FRAME_END;
 
+    /* What a fragment has taken off the stack still tells who called it. */
+    if (area->apart && area->base - sp < JIT_APART_BELOW)
+        sp = area->base - JIT_APART_BELOW;
     if (!area->base || sp > area->base || end - sp > NATIVE_STACK_MAX) {
         put_leaf(scratch, area->at, REGION_NATIVE, sp, WIRE_C_STACK_BYTES);
         return;
@@ -215,25 +214,14 @@ static __always_inline void find_tops(struct scratch *scratch, const struct stac
     }
 }
 
-/* True if the JIT's code saved the stack's top before it called the runtime. If so, the first
- * instruction after the call takes the top back from Process.stop (emit_leave_runtime(),
- * x86/beam_asm.hpp 25.2.3:699, 26.2.1:734). */
-static __always_inline bool stop_is_top(const struct stack_area *area)
-{
-    __u64 returns = 0;
-    __u32 code = 0;
-
-    bpf_probe_read_user(&returns, sizeof(returns), (void *)(area->base + JIT_FRAME_RETURN));
-    bpf_probe_read_user(&code, sizeof(code), (void *)returns);
-    return (code & JIT_LOADS_STOP_MASK) == JIT_LOADS_STOP;
-}
-
 static __always_inline void put_below(struct scratch *scratch, const struct stack_area *area)
 {
     struct tops *tops = &scratch->tops;
 
-    /* With sp at base, JIT code is just before or after a call: nothing is pushed. */
-    if (!area->base || area->sp > area->base || stop_is_top(area))
+    /* With sp at base, JIT code is just before or after a call: nothing is pushed. Where the stacks
+     * are apart, the return address there may be that of an earlier call. */
+    if (!area->base || area->sp > area->base ||
+        (!(area->apart && area->base - area->sp < JIT_APART_BELOW) && stop_is_top(area)))
         return;
     find_tops(scratch, area);
     sample_put(area->at, REGION_ERLANG, tops->near, area->stop - tops->near,
@@ -248,13 +236,12 @@ static __always_inline void put_below(struct scratch *scratch, const struct stac
 
 static __always_inline void put_erlang(struct scratch *scratch, const struct stack_area *area)
 {
-    bool on_erlang_stack = area->sp > area->heap && area->sp <= area->hend;
-    __u64 top = on_erlang_stack ? area->sp : area->stop;
+    __u64 top = likely_top(area);
     __u64 depth = area->hend - top;
 
     if (!depth)
         return;
-    if (top > area->heap && top <= area->hend &&
+    if (is_on_erlang_stack(area, top) &&
         put_needed(scratch, area->at, REGION_ERLANG, top, depth, WIRE_ERLANG_LEAF_BYTES)) {
         if (depth > WIRE_ERLANG_LEAF_BYTES)
             put_needed(scratch, area->at, REGION_ERLANG, area->hend - WIRE_ERLANG_ROOT_BYTES,
@@ -380,8 +367,8 @@ static __always_inline void put_stacks(struct scratch *scratch, const struct wir
     }
     if (scratch->sample.process)
         put_process(scratch, target, area);
-    if (area->hend && area->sp > area->heap && area->sp <= area->hend)
-        return; /* the CPU's stack pointer is in the Erlang stack */
+    if (area->hend && is_on_erlang_stack(area, area->sp))
+        return; /* there is no native stack */
     if (!(scratch->sample.flags & WIRE_REGISTERS))
         return;
     put_native(scratch, area);
@@ -431,6 +418,7 @@ __noinline int sample_fill(__u32 at)
     if (target->code_generation_address)
         bpf_probe_read_user(&scratch->sample.code_generation, sizeof(__u64),
                             (void *)target->code_generation_address);
+    area.apart = !target->native_stack;
     thread = bpf_map_lookup_elem(&schedulers, &key);
     if (thread)
         put_scheduler(scratch, target, thread, &area);

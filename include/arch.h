@@ -13,10 +13,18 @@
  *       JIT_E_SAVED, JIT_E_SAVED_24
  *                            the Erlang stack pointer during a call of C code that leaves
  *                            Process.stop out of date, from OTP 25 on and in 24
+ *       JIT_RETURN, JIT_BIF_RETURN
+ *                            the return address in code that is about to return, where Erlang
+ *                            stacks are apart
  *   enum jit_frame      the JIT's frame on the C stack of a scheduler
+ *   enum jit_apart_frame, jit_apart_aligned()
+ *                       the same where Erlang stacks are apart
  *   CPU_CALL_BYTES...   sizes of code
- *   JIT_LOADS_STOP      the first bytes of the instruction that takes the Erlang stack pointer from
+ *   JIT_LOADS_STOP, JIT_APART_LOADS_STOP
+ *                       the first bytes of the instruction that takes the Erlang stack pointer from
  *                       Process.stop, below the bits of JIT_LOADS_STOP_MASK
+ *
+ * Erlang stacks are apart if Erlang code does not run on the machine stack (features.native_stack).
  *
  * Names of the VM are as in its sources.
  */

@@ -33,9 +33,15 @@ enum cpu_register {
     JIT_C_P = CPU_R13,
     JIT_FCALLS = CPU_R14,
     JIT_HTOP = CPU_R15,
-    /* E_saved (jit/x86/beam_asm.hpp 24.3.4.4:78, 25.2.3:88, 26.2.1:90, 27.3.4.1:91, 29.1.1:121) */
+    /* E_saved, or E where the stacks are apart
+       (jit/x86/beam_asm.hpp 24.3.4.4:78, 25.2.3:88, 26.2.1:90, 27.3.4.1:91, 29.1.1:121) */
     JIT_E_SAVED = CPU_RBP,
     JIT_E_SAVED_24 = CPU_R12,
+    /* Where the stacks are apart, code that returns has taken the return address off the stack:
+     * in a function and in the BIF's and NIF's fragments (jit/x86/instr_call.cpp 25.2.3:50,
+     * instr_bif.cpp 25.2.3:687) */
+    JIT_RETURN = CPU_RDX,
+    JIT_BIF_RETURN = CPU_RAX,
 };
 
 /* The C stack of a normal scheduler as C code that the JIT calls finds it: emit_enter_runtime()
@@ -48,18 +54,40 @@ enum jit_frame {
     JIT_FRAME_END = 24,
 };
 
+/* The same where Erlang stacks are apart from the machine stack. Erlang code runs with rsp at
+ * `registers`. A fragment that it calls has the return address below, and a fragment that this one
+ * calls another. emit_enter_runtime() notes rsp in runtime_stack, the first word of the registers,
+ * and aligns it (jit/x86/beam_asm.hpp 25.2.3:656); the call pushes the return address below. */
+enum jit_apart_frame {
+    JIT_APART_SP = 0,      /* runtime_stack */
+    JIT_APART_ERLANG = 16, /* from `registers` down to a fragment that a fragment has called */
+    JIT_APART_BELOW = 40,  /* from `registers` down to the return address in C code that a fragment
+                            * has called: no C function has pushed anything above */
+};
+
+/* Where the stack pointer is before a call of C code, after emit_enter_runtime() noted `sp`. */
+static inline unsigned long long jit_apart_aligned(unsigned long long sp)
+{
+    return (sp - 15) & ~15ULL;
+}
+
 /* Sizes of code in bytes: a direct call; a direct jump with a prefix; the longest instruction; and
  * those of the JIT: a function's header up to where callers enter it, behind ErtsCodeInfo; the stub
- * of a NIF up to its second jump. */
+ * of a NIF up to its second jump; a call where the stacks are apart. */
 enum {
     CPU_CALL_BYTES = 5,
     CPU_JUMP_BYTES_MAX = 6,
     CPU_INSTRUCTION_BYTES_MAX = 15,
     JIT_ENTRY_OFFSET = 0x28,
     JIT_NIF_STUB_BYTES = 39,
+    JIT_APART_CALL_BYTES = 19,
 };
 
-/* mov rsp, [r13 + stop] */
-enum { JIT_LOADS_STOP = 0x658b49, JIT_LOADS_STOP_MASK = 0xffffff };
+/* mov rsp, [r13 + stop]; mov rbp, [r13 + stop] where the stacks are apart */
+enum {
+    JIT_LOADS_STOP = 0x658b49,
+    JIT_APART_LOADS_STOP = 0x6d8b49,
+    JIT_LOADS_STOP_MASK = 0xffffff,
+};
 
 #endif

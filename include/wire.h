@@ -148,6 +148,7 @@ struct wire_target {
     __u16 saved_top;     /* enum cpu_register: has the Erlang stack's top where Process.stop is
                           * stale */
     __u16 alias_message; /* index of the message in the tuple of a message to an alias */
+    __u32 native_stack;  /* true: Erlang code runs on the Erlang stack */
 };
 
 /* A scheduler thread: hash map `schedulers`. The key is the thread pointer, which
@@ -338,7 +339,7 @@ _Static_assert(sizeof(struct wire_registers) == CPU_REGISTERS * sizeof(__u64), "
 _Static_assert(sizeof(struct wire_sample) - sizeof(struct wire_registers) ==
                    32 + 24 + 16 + WIRE_REGIONS * 16,
                "wire format");
-_Static_assert(sizeof(struct wire_target) == 288, "wire format");
+_Static_assert(sizeof(struct wire_target) == 296, "wire format");
 _Static_assert(sizeof(struct wire_thread_key) == 16, "wire format");
 _Static_assert(sizeof(struct wire_hit) == 40 + WIRE_VALUES * 8, "wire format");
 _Static_assert(sizeof(struct wire_slot) == 40, "wire format");

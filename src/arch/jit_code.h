@@ -20,6 +20,14 @@ enum jit_stack {
 enum jit_stack jit_code_stack_after_call(const uint8_t *bytes, size_t size,
                                          enum cpu_register saved);
 
+/* The same where Erlang stacks are apart (include/arch.h). */
+enum jit_stack jit_code_stack_apart_after_call(const uint8_t *bytes, size_t size);
+
+/* True if the bytes in front of `return_address` are a call of an Erlang function at a known
+ * address, where Erlang stacks are apart. *target becomes that address. */
+bool jit_code_apart_call(const uint8_t bytes[JIT_APART_CALL_BYTES], uint64_t return_address,
+                         uint64_t *target);
+
 /* True if the bytes at the entry of an Erlang function are the stub of a NIF: *called and *dirty
  * become the words of its ErtsNativeFunc (hooks/hooks.h). */
 bool jit_code_is_nif_stub(const uint8_t bytes[JIT_NIF_STUB_BYTES], uint64_t *called,

@@ -21,7 +21,8 @@ struct stack_code {
     struct decoder *decoder; /* of this code */
     const uint8_t *bytes;
     size_t size;
-    uint64_t start; /* address of the bytes in the target: the entry of the function */
+    uint64_t start;    /* address of the bytes in the target: the entry of the function */
+    bool native_stack; /* the Erlang stack pointer is the CPU's (beam/features.h) */
     /* `export` is the last constant that was moved, since the preceding call, to the register in
      * which global::call_light_bif_shared takes an Export; 0: none. */
     enum stack_target (*target)(void *context, uint64_t address, uint64_t export);

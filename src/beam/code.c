@@ -209,12 +209,14 @@ bool code_find_fragment(struct code *code, const char *symbol, struct code_place
 /* ---- call classes ---- */
 
 /* The code of the scheduler loop restores no stack pointer: it saves stop before it calls. */
-static enum call_class class_of(const uint8_t *bytes, size_t size, unsigned int saved_top)
+static enum call_class class_of(const uint8_t *bytes, size_t size, const struct features *features)
 {
-    return jit_code_stack_after_call(bytes, size, (enum cpu_register)saved_top) ==
-                   JIT_STACK_IN_REGISTER
-               ? CALL_STALE
-               : CALL_FRESH;
+    enum jit_stack stack =
+        features->native_stack
+            ? jit_code_stack_after_call(bytes, size, (enum cpu_register)features->saved_top)
+            : jit_code_stack_apart_after_call(bytes, size);
+
+    return stack == JIT_STACK_IN_REGISTER ? CALL_STALE : CALL_FRESH;
 }
 
 enum call_class code_call_class(struct code *code, uint64_t return_address)
@@ -234,7 +236,7 @@ enum call_class code_call_class(struct code *code, uint64_t return_address)
         size = module->end - return_address;
     if (!memory_read(code->vm->memory, return_address, bytes, size))
         return CALL_FRESH;
-    class = class_of(bytes, size, code->vm->features.saved_top);
+    class = class_of(bytes, size, &code->vm->features);
     address_map_put(code->call_classes, return_address, class);
     return class;
 }

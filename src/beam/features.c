@@ -38,6 +38,8 @@ struct features features_of(const struct build *build)
         .vm_probes_at_end = release >= 27,
         .omits_writable_binaries = omits_writable_binaries(build),
         .counters_may_move = counters_may_move(release),
+        /* NATIVE_ERLANG_STACK (jit/x86/beam_asm.hpp 25.2.3:74) */
+        .native_stack = build->native_stack,
         /* the sources are at the registers (include/arch_x86_64.h) */
         .saved_top = release >= 25 ? JIT_E_SAVED : JIT_E_SAVED_24,
         /* jit/x86/instr_bif.cpp 24.3.4.4:381, 25.2.3:386, 27.3.4.1:394, 29.1.1:420 */

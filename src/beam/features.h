@@ -23,6 +23,9 @@ struct features {
     /* ErtsSchedulerData */
     bool counters_may_move; /* patches of the release add a word before a scheduler's counters */
     /* code of the JIT */
+    bool native_stack;               /* Erlang code runs on the Erlang stack: the CPU's stack
+                                      * pointer is its top. Else the stacks are apart, and the
+                                      * top stays in the register `saved_top` (include/arch.h) */
     unsigned int saved_top;          /* register of the Erlang stack's top where Process.stop is
                                       * stale: a callee-saved one, enum cpu_register */
     bool light_bif_export_in_fcalls; /* call_light_bif keeps the Export in the register of FCALLS,

@@ -255,6 +255,7 @@ int programs_add_target(struct programs *programs, const struct vm *vm,
 #include "wire_fields.h"
         .saved_top = (uint16_t)vm->features.saved_top,
         .alias_message = vm->features.alias_message,
+        .native_stack = vm->features.native_stack,
     };
 
     for (uint32_t i = 0; i < vm->scheduler_count; i++) {

@@ -6,6 +6,7 @@
 
 #include "arch/code_bytes.h"
 #include "arch/decoder.h"
+#include "arch/jit_code.h"
 #include "beam/atom.h"
 #include "native/mappings.h"
 #include "native/memory.h"
@@ -195,8 +196,11 @@ static void analyze(struct leaf_frames *frames, const struct code_place *place,
                     struct stack_depths *depths)
 {
     size_t size = place->end - place->start;
-    struct stack_code code = {
-        .size = size, .start = place->start, .target = call_target, .context = frames};
+    struct stack_code code = {.size = size,
+                              .start = place->start,
+                              .native_stack = frames->vm->features.native_stack,
+                              .target = call_target,
+                              .context = frames};
     uint8_t *bytes;
 
     memset(depths, 0, sizeof(*depths));
@@ -251,6 +255,16 @@ int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address)
     return depths ? stack_depth_at(depths, address - place.start) : STACK_DEPTH_UNKNOWN;
 }
 
+/* The return address of the call precedes the frame, or is the first word of it. */
+int32_t leaf_frame_caller_words(struct leaf_frames *frames, uint64_t address)
+{
+    int32_t words = leaf_frame_words(frames, address);
+
+    if (frames->vm->features.native_stack)
+        return words == STACK_DEPTH_UNKNOWN ? words : words + 1;
+    return words > 0 ? words : STACK_DEPTH_UNKNOWN;
+}
+
 /* ---- calls ---- */
 
 /* The start of a function's code; `place` is its header or its code. */
@@ -285,16 +299,25 @@ static enum call_proof direct_call(struct leaf_frames *frames, uint64_t target, 
     return through_other(frames, &place);
 }
 
+/* Find the target of the call before the return address. False if it is computed. */
+static bool called(const struct leaf_frames *frames, uint64_t return_address, uint64_t *target)
+{
+    uint8_t bytes[JIT_APART_CALL_BYTES];
+    bool native = frames->vm->features.native_stack;
+    const size_t size = native ? CPU_CALL_BYTES : sizeof(bytes);
+    const struct code_bytes call = {bytes, size, return_address - size};
+    size_t at = 0;
+
+    return memory_read(frames->vm->memory, call.address, bytes, size) &&
+           (native ? code_bytes_next_call(&call, &at, target)
+                   : jit_code_apart_call(bytes, return_address, target));
+}
+
 enum call_proof leaf_frame_call(struct leaf_frames *frames, uint64_t return_address,
                                 uint64_t callee)
 {
-    uint8_t bytes[CPU_CALL_BYTES];
-    const struct code_bytes call = {bytes, sizeof(bytes), return_address - sizeof(bytes)};
     uint64_t target;
-    size_t at = 0;
 
-    if (!memory_read(frames->vm->memory, call.address, bytes, sizeof(bytes)) ||
-        !code_bytes_next_call(&call, &at, &target))
-        return CALL_POSSIBLE;
-    return direct_call(frames, target, callee);
+    return called(frames, return_address, &target) ? direct_call(frames, target, callee)
+                                                   : CALL_POSSIBLE;
 }

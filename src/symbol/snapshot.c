@@ -211,8 +211,12 @@ static bool add_native(struct swept_snapshot *made, const struct vm *vm,
 {
     uint64_t from = thread->registers.value[CPU_SP],
              end = thread->scheduler->registers + JIT_FRAME_END;
-    uint64_t size =
-        end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
+    uint64_t size;
+
+    /* In Erlang code on a stack of its own, the machine stack has little more than the frame. */
+    if (end > from && end - from < MIN_NATIVE)
+        from = end - MIN_NATIVE;
+    size = end > from && end - from < sizeof(made->native) ? end - from : sizeof(made->native);
 
     while (size >= MIN_NATIVE && !memory_read(vm->memory, from, made->native, size))
         size /= 2; /* the thread's oldest frames are near the end of its stack */

@@ -90,11 +90,11 @@ static bool is_chain(const struct stack_search *search, uint64_t at)
     if (!snapshot_word(search->snapshot, at, &word))
         return false;
     for (; links < LINKS && !is_bottom(search, word); links++) {
-        int32_t words = leaf_frame_words(search->frames, word - 1);
+        int32_t words = leaf_frame_caller_words(search->frames, word - 1);
 
         if (words == STACK_DEPTH_UNKNOWN)
             return links >= LINKS_WANTED;
-        at += ((uint64_t)words + 1) * WORD_BYTES;
+        at += (uint64_t)words * WORD_BYTES;
         if (!snapshot_word(search->snapshot, at, &next))
             return links >= LINKS_WANTED;
         if (!is_bottom(search, next) &&

@@ -424,18 +424,20 @@ void symbolizer_swept(struct symbolizer *symbolizer, const struct swept_process 
     symbolizer_sample(symbolizer, &symbolizer->swept.snapshot, sample, totals);
 }
 
-/* The lowest address at which the process' stack may begin, if a thread with this stack pointer
- * runs it. In Erlang code the stack begins at the stack pointer, otherwise at Process.stop or a
- * little below it. */
+/* The lowest address at which the process' stack may begin, if a thread with these registers runs
+ * it. In Erlang code the stack begins at the stack pointer, otherwise at Process.stop or a little
+ * below it. Where the stacks are apart, the register of the top may have another value in C code,
+ * so the lower one of the two counts. */
 static uint64_t lowest_top(const struct vm *vm, const struct swept_process *swept,
-                           uint64_t stack_pointer)
+                           const struct wire_registers *registers)
 {
+    uint64_t top = registers->value[vm->features.native_stack ? CPU_SP : vm->features.saved_top];
     uint64_t heap = layout_word(swept->bytes, vm->layout.process_heap);
     uint64_t stop = layout_word(swept->bytes, vm->layout.process_stop);
     uint64_t hend = layout_word(swept->bytes, vm->layout.process_hend);
 
-    if (stack_pointer > heap && stack_pointer <= hend)
-        return stack_pointer;
+    if (top > heap && top <= hend && (vm->features.native_stack || top < stop))
+        return top;
     return stop > heap && stop - heap > WIRE_ERLANG_BELOW_BYTES ? stop - WIRE_ERLANG_BELOW_BYTES
                                                                 : stop;
 }
@@ -452,7 +454,7 @@ static bool make_stopped(struct symbolizer *symbolizer, struct process_sweep *sw
     if (found == SWEPT_GONE || (found == SWEPT_AT_REST && !vm->core))
         return false;
     stop = layout_word(swept.bytes, vm->layout.process_stop);
-    top = thread->all_registers ? lowest_top(vm, &swept, thread->registers.value[CPU_SP]) : stop;
+    top = thread->all_registers ? lowest_top(vm, &swept, &thread->registers) : stop;
     if ((!process_sweep_stack(sweep, &swept, top) && !process_sweep_stack(sweep, &swept, stop)) ||
         !swept_snapshot_stopped(&symbolizer->swept, vm, &swept, thread, clock_ns(CLOCK_MONOTONIC)))
         return false;

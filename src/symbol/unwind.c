@@ -151,13 +151,16 @@ static bool unwind_native(struct unwinder *unwinder, struct unwind_state *state)
     return false;
 }
 
-/* If CFI ends early, the return address into the JIT is still at its fixed place just below the
- * scheduler's registers (enum jit_frame). */
+/* If the C stack can't be followed to its end, the return address into the JIT is still at its
+ * place near the scheduler's registers (enum jit_frame). */
 static bool jump_to_jit_frame(struct unwinder *unwinder, struct unwind_state *state)
 {
+    bool native_stack = unwinder->vm->features.native_stack;
     uint64_t pc;
 
-    if (!state->base || !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &pc) ||
+    if (!state->base ||
+        !(native_stack ? snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &pc)
+                       : unwind_apart_jit_return(state, &pc)) ||
         !code_contains(unwinder->code, pc))
         return false;
     state->pc = pc;
@@ -192,7 +195,7 @@ uint64_t unwind_fragment_caller_on_c_stack(struct unwinder *unwinder,
     struct code_place place, caller;
     uint64_t word;
 
-    if (!state->base || is_on_erlang_stack(state) ||
+    if (!state->base || !unwinder->vm->features.native_stack || is_on_erlang_stack(state) ||
         !code_find(unwinder->code, state->pc - !state->is_leaf, &place) ||
         place.fragment != FRAGMENT_INIT_BITS ||
         !snapshot_word(state->snapshot, state->base + JIT_FRAME_RETURN, &word) ||
@@ -205,7 +208,9 @@ static uint64_t erlang_top(struct unwinder *unwinder, const struct unwind_state 
 {
     uint64_t caller = unwind_fragment_caller_on_c_stack(unwinder, state);
 
-    if (is_on_erlang_stack(state))
+    if (!unwinder->vm->features.native_stack && !unwind_apart_in_c(unwinder, state))
+        return stale_top(unwinder, state);
+    if (unwinder->vm->features.native_stack && is_on_erlang_stack(state))
         return snapshot_register(state->snapshot, CPU_SP);
     if (code_call_class(unwinder->code, caller ? caller : state->pc) == CALL_STALE)
         return stale_top(unwinder, state);
@@ -325,6 +330,14 @@ static void find_reductions(struct unwinder *unwinder, const struct unwind_state
         (uint32_t)snapshot_scheduler_word(state->snapshot, unwinder->vm->layout.sched_virtual_reds);
 }
 
+/* True if the process has returned from its first function. */
+static bool is_empty(const struct unwinder *unwinder, const struct unwind_state *state,
+                     uint64_t top)
+{
+    return top == state->hend ||
+           (!unwinder->vm->features.native_stack && unwind_apart_is_empty(state, top));
+}
+
 /* Emit the callers of the running function. `top` is the top of the Erlang stack, or near it. */
 static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state *state,
                            uint64_t top)
@@ -334,8 +347,8 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state 
     struct unwound *result = &unwinder->result;
     uint64_t start;
 
-    if (top == state->hend && !result->no_leaf) {
-        result->complete = true; /* empty: the process has returned from its first function */
+    if (is_empty(unwinder, state, top) && !result->no_leaf) {
+        result->complete = true;
         return;
     }
     if (is_switched(unwinder, state)) {
@@ -343,7 +356,10 @@ static void walk_from_leaf(struct unwinder *unwinder, const struct unwind_state 
     } else if (result->no_leaf) {
         start = stack_start_near(&search, top);
     } else {
-        top = unwind_erlang_fragment_caller(unwinder, state, top, &search.leaf);
+        if (unwinder->vm->features.native_stack)
+            top = unwind_erlang_fragment_caller(unwinder, state, top, &search.leaf);
+        else
+            unwind_apart_caller(unwinder, state, top, &search.leaf);
         result->no_leaf = !stack_start(&search, top, &start);
     }
     if (result->no_leaf)

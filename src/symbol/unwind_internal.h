@@ -4,6 +4,7 @@
  *
  *      unwind.c         one sample: native frames, the top of the Erlang stack, BIFs
  *      unwind_erlang.c  the Erlang stack below that
+ *      unwind_apart.c   what differs where Erlang stacks are apart from the machine stack
  *      stack_start.c    the first return address on an Erlang stack
  *      leaf_frame.c     the frame of the youngest Erlang function
  */
@@ -62,6 +63,29 @@ void unwind_erlang(struct unwinder *unwinder, const struct unwind_state *state, 
 uint64_t unwind_erlang_fragment_caller(struct unwinder *unwinder, const struct unwind_state *state,
                                        uint64_t top, uint64_t *leaf);
 
+/* ---- unwind_apart.c ---- */
+
+/*
+ * Where Erlang stacks are apart from the machine stack (include/arch.h), the return addresses of
+ * fragments are on the machine stack, those of functions on the Erlang stack. A function's frame
+ * begins with the return address of its own call, so that its depth includes that word.
+ */
+
+/* True if the JIT's code has switched to C code: then Process.stop may be the top of the Erlang
+ * stack. Otherwise the top is in its register. */
+bool unwind_apart_in_c(const struct unwinder *unwinder, const struct unwind_state *state);
+
+/* Read the return address from C code into the JIT's, from its place on the machine stack. */
+bool unwind_apart_jit_return(const struct unwind_state *state, uint64_t *address);
+
+/* Emit the callers of a fragment, or the caller of a function that is about to return. `*leaf`
+ * becomes the address of the call in the function that is then the youngest, or 0. */
+void unwind_apart_caller(struct unwinder *unwinder, const struct unwind_state *state, uint64_t top,
+                         uint64_t *leaf);
+
+/* True if the process has returned from its first function. */
+bool unwind_apart_is_empty(const struct unwind_state *state, uint64_t top);
+
 /* ---- stack_start.c ---- */
 
 /* Finds the return address of the youngest function on an Erlang stack. */
@@ -111,6 +135,10 @@ bool leaf_frames_are_known(const struct leaf_frames *frames);
  * instruction that contains the byte at `address`. STACK_DEPTH_UNKNOWN (native/stack_depth.h) if
  * unknown. */
 int32_t leaf_frame_words(struct leaf_frames *frames, uint64_t address);
+
+/* The number of words from the return address of a call to the return address of the function that
+ * called. `address` lies in the call. */
+int32_t leaf_frame_caller_words(struct leaf_frames *frames, uint64_t address);
 
 /* Find out if the call before `return_address` can lead to the function that contains `callee`. A
  * call of another function can, if that function may end in a tail call. The targets of Exports,

@@ -148,6 +148,7 @@ static inline struct layout fake_layout(int otp_release)
 static inline void fake_release(struct vm *vm, int otp_release)
 {
     vm->build.otp_release = otp_release;
+    vm->build.native_stack = true;
     vm->layout = fake_layout(otp_release);
     vm->features = features_of(&vm->build);
 }

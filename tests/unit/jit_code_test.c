@@ -88,6 +88,54 @@ static void test_number_of_the_load_of_stop_is_its_bytes(void **state)
                      JIT_STACK_IN_PROCESS);
 }
 
+/* Where the stacks are apart, the machine stack pointer comes back last. */
+static void test_restored_top_of_a_stack_apart(void **state)
+{
+    static const uint8_t from_process[] = {0x90, 0x49, 0x8b, 0x6d, 0x58, 0x48, 0x8b, 0x63, 0x80};
+    static const uint8_t in_register[] = {0x90, 0x48, 0x8b, 0x63, 0x80, 0x49, 0x8b, 0x6d, 0x58};
+    uint32_t code;
+
+    (void)state;
+    assert_int_equal(jit_code_stack_apart_after_call(from_process, sizeof(from_process)),
+                     JIT_STACK_IN_PROCESS);
+    assert_int_equal(jit_code_stack_apart_after_call(in_register, sizeof(in_register)),
+                     JIT_STACK_IN_REGISTER);
+    assert_int_equal(jit_code_stack_apart_after_call(in_register, 3), JIT_STACK_UNKNOWN);
+    memcpy(&code, from_process + 1, sizeof(code));
+    assert_int_equal(code & JIT_LOADS_STOP_MASK, JIT_APART_LOADS_STOP);
+}
+
+/* A call where the stacks are apart has up to three bytes of padding behind it. Another return
+ * address, another register or a jump without a stored return address is no call. */
+static void test_call_on_a_stack_apart_has_its_target(void **state)
+{
+    enum { NEXT = 0x10000000 };
+    /* lea r9, [rip + 12]; mov [rbp], r9; jmp NEXT - 3 + 0x100; nop */
+    static const uint8_t near[JIT_APART_CALL_BYTES] = {
+        0x4c, 0x8d, 0x0d, 0x0c, 0, 0, 0, 0x4c, 0x89, 0x4d, 0, 0xe9, 0, 1, 0, 0, 0x0f, 0x1f, 0};
+    /* lea rax, [rip + 6]; mov [rbp], rax; jmp NEXT - 0x10 */
+    static const uint8_t near_behind[JIT_APART_CALL_BYTES] = {
+        0, 0, 0, 0, 0, 0, 0x48, 0x8d, 0x05, 0x06, 0, 0, 0, 0x48, 0x89, 0x45, 0, 0xeb, 0xf0};
+    static const struct {
+        size_t at;
+        uint8_t byte;
+    } others[] = {{3, 0x0b}, {9, 0x45}, {10, 8}, {11, 0xe8}, {0, 0x48}};
+    uint64_t target = 0;
+
+    (void)state;
+    assert_true(jit_code_apart_call(near, NEXT, &target));
+    assert_int_equal(target, NEXT - 3 + 0x100);
+    assert_true(jit_code_apart_call(near_behind, NEXT, &target));
+    assert_int_equal(target, NEXT - 0x10);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        uint8_t bytes[JIT_APART_CALL_BYTES];
+
+        memcpy(bytes, near, sizeof(bytes));
+        bytes[others[i].at] = others[i].byte;
+        assert_false(jit_code_apart_call(bytes, NEXT, &target));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -95,6 +143,8 @@ int main(void)
         cmocka_unit_test(test_other_code_is_no_nif_stub),
         cmocka_unit_test(test_first_restored_stack_pointer_counts),
         cmocka_unit_test(test_number_of_the_load_of_stop_is_its_bytes),
+        cmocka_unit_test(test_restored_top_of_a_stack_apart),
+        cmocka_unit_test(test_call_on_a_stack_apart_has_its_target),
         cmocka_unit_test(test_stub_with_a_far_label_is_no_nif_stub),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ enum {
     ENTRY = START + 0x1000,          /* of another function */
     RAISES = START + 0x2000,
     OTHER = START + 0x3000,
+    PAUSES = START + 0x4000,
     EXIT_BIF = 0x7f2975, /* lists:split/2's Export of erlang:error/2, without its low 24 bits */
 };
 
@@ -25,15 +26,21 @@ static enum stack_target target(void *context, uint64_t address, uint64_t export
     (void)context;
     if (address == RAISES || (address == LIGHT_BIF_27 && export >> 24 == EXIT_BIF))
         return STACK_TARGET_NO_WAY_BACK;
+    if (address == PAUSES)
+        return STACK_TARGET_PAUSE;
     return address == ENTRY ? STACK_TARGET_FUNCTION : STACK_TARGET_OTHER;
 }
 
-static void find(const uint8_t *bytes, size_t size, struct stack_depths *depths)
+static void find(const uint8_t *bytes, size_t size, bool native_stack, struct stack_depths *depths)
 {
     struct parser *parser = parser_here();
     struct decoder *decoder = parser_decoder(parser);
-    const struct stack_code code = {
-        .decoder = decoder, .bytes = bytes, .size = size, .start = START, .target = target};
+    const struct stack_code code = {.decoder = decoder,
+                                    .bytes = bytes,
+                                    .size = size,
+                                    .start = START,
+                                    .native_stack = native_stack,
+                                    .target = target};
 
     stack_depths_find(&code, depths);
     decoder_free(decoder);
@@ -45,11 +52,12 @@ struct expected {
     int32_t words;
 };
 
-static void check(const uint8_t *bytes, size_t size, const struct expected *expected, size_t count)
+static void check(const uint8_t *bytes, size_t size, bool native_stack,
+                  const struct expected *expected, size_t count)
 {
     struct stack_depths depths;
 
-    find(bytes, size, &depths);
+    find(bytes, size, native_stack, &depths);
     assert_int_equal(depths.contradictions, 0);
     for (size_t i = 0; i < count; i++)
         if (stack_depth_at(&depths, expected[i].offset) != expected[i].words)
@@ -57,9 +65,10 @@ static void check(const uint8_t *bytes, size_t size, const struct expected *expe
                      stack_depth_at(&depths, expected[i].offset), expected[i].words);
     stack_depths_free(&depths);
 }
-#define CHECK(bytes, ...)                                                                          \
-    check(bytes, sizeof(bytes), (const struct expected[]){__VA_ARGS__},                            \
+#define CHECK_STACK(bytes, native_stack, ...)                                                      \
+    check(bytes, sizeof(bytes), native_stack, (const struct expected[]){__VA_ARGS__},              \
           sizeof((const struct expected[]){__VA_ARGS__}) / sizeof(struct expected))
+#define CHECK(bytes, ...) CHECK_STACK(bytes, true, __VA_ARGS__)
 
 /* gen_server:try_handle_call/4 of OTP 27.3: a catch, whose handler (0x113) no jump reaches, and a
  * call of C code on the native stack (0x198 to 0x1a8). */
@@ -238,6 +247,50 @@ static void test_depth_stays_while_code_is_on_the_native_stack(void **state)
     CHECK(code, {4, 2}, {8, 2}, {0xa, 2}, {0xe, 2}, {0x13, 2}, {0x15, 2}, {0x19, 2}, {0x1a, 2});
 }
 
+/* Where the stacks are apart, a call stores the return address and jumps; a return takes it off the
+ * stack and jumps. C code leaves the depth as it is, whichever way the top comes back. */
+static void test_depth_of_a_stack_apart_from_the_machine_stack(void **state)
+{
+    static const uint8_t code[] = {
+        0x48, 0x83, 0xed, 0x18,                         /*  0 sub rbp, 24 */
+        0x48, 0xc7, 0x45, 0x00, 0x3b, 0x00, 0x00, 0x00, /*  4 mov [rbp], NIL */
+        0x48, 0x8d, 0x05, 0x0d, 0x00, 0x00, 0x00,       /*  c lea rax, [20] */
+        0x48, 0x89, 0x45, 0x00,                         /* 13 mov [rbp], rax */
+        0xe9, 0xe4, 0x0f, 0x00, 0x00,                   /* 17 jmp ENTRY */
+        0x0f, 0x1f, 0x40, 0x00,                         /* 1c nop */
+        0x48, 0x89, 0x63, 0x80,                         /* 20 mov [rbx - 128], rsp */
+        0x48, 0x83, 0xec, 0x0f,                         /* 24 sub rsp, 15 */
+        0x48, 0x83, 0xe4, 0xf0,                         /* 28 and rsp, -16 */
+        0xe8, 0xcf, 0x2f, 0x00, 0x00,                   /* 2c call OTHER */
+        0x49, 0x8b, 0x6d, 0x58,                         /* 31 mov rbp, [r13 + 88] */
+        0x48, 0x8b, 0x63, 0x80,                         /* 35 mov rsp, [rbx - 128] */
+        0x48, 0x83, 0xc5, 0x08,                         /* 39 add rbp, 8 */
+        0x48, 0x83, 0xc5, 0x10,                         /* 3d add rbp, 16 */
+        0x48, 0x8b, 0x55, 0x00,                         /* 41 mov rdx, [rbp] */
+        0x48, 0xc7, 0x45, 0x00, 0x3b, 0x00, 0x00, 0x00, /* 45 mov [rbp], NIL */
+        0xff, 0xe2,                                     /* 4d jmp rdx */
+    };
+
+    (void)state;
+    CHECK_STACK(code, false, {0, 0}, {4, 3}, {0x17, 3}, {0x1c, 3}, {0x20, 3}, {0x2c, 3}, {0x31, 3},
+                {0x35, 3}, {0x39, 3}, {0x3d, 2}, {0x41, 0}, {0x4d, 0});
+}
+
+/* erlang:yield/0 continues behind its jump, with its frame. */
+static void test_depth_stays_where_a_function_yields_on_a_stack_apart(void **state)
+{
+    static const uint8_t code[] = {
+        0x48, 0x83, 0xed, 0x08,                   /*  0 sub rbp, 8 */
+        0x48, 0x8d, 0x15, 0x05, 0x00, 0x00, 0x00, /*  4 lea rdx, [10] */
+        0xe9, 0xf0, 0x3f, 0x00, 0x00,             /*  b jmp PAUSES */
+        0x48, 0x83, 0xc5, 0x08,                   /* 10 add rbp, 8 */
+        0xff, 0xe2,                               /* 14 jmp rdx */
+    };
+
+    (void)state;
+    CHECK_STACK(code, false, {0, 0}, {4, 1}, {0xb, 1}, {0x10, 1}, {0x14, 0});
+}
+
 /* With frame pointers, "push rbp" is part of the frame, and "leave" ends it. */
 static void test_pushed_frame_pointer_is_part_of_the_frame(void **state)
 {
@@ -266,18 +319,18 @@ static void test_contradicting_paths_have_no_depth(void **state)
     struct stack_depths depths;
 
     (void)state;
-    find(contradiction, sizeof(contradiction), &depths);
+    find(contradiction, sizeof(contradiction), true, &depths);
     assert_true(depths.contradictions > 0);
     assert_int_equal(stack_depth_at(&depths, 6), STACK_DEPTH_UNKNOWN);
     stack_depths_free(&depths);
-    find(no_code, sizeof(no_code), &depths);
+    find(no_code, sizeof(no_code), true, &depths);
     assert_int_equal(depths.count, 0);
     assert_int_equal(stack_depth_at(&depths, 0), STACK_DEPTH_UNKNOWN);
-    find(unknown, sizeof(unknown), &depths);
+    find(unknown, sizeof(unknown), true, &depths);
     assert_int_equal(stack_depth_at(&depths, 0), 0);
     assert_int_equal(stack_depth_at(&depths, 3), STACK_DEPTH_UNKNOWN);
     stack_depths_free(&depths);
-    find(unknown, 0, &depths);
+    find(unknown, 0, true, &depths);
     assert_int_equal(depths.count, 0);
 }
 
@@ -288,10 +341,10 @@ static void test_jumps_show_if_a_function_can_end_in_another(void **state)
     struct stack_depths depths;
 
     (void)state;
-    find(returns, sizeof(returns), &depths);
+    find(returns, sizeof(returns), true, &depths);
     assert_false(depths.jumps_out);
     stack_depths_free(&depths);
-    find(jumps, sizeof(jumps), &depths);
+    find(jumps, sizeof(jumps), true, &depths);
     assert_true(depths.jumps_out);
     stack_depths_free(&depths);
 }
@@ -306,6 +359,8 @@ int main(void)
         cmocka_unit_test(test_code_after_je_and_jne_has_its_own_depth),
         cmocka_unit_test(test_code_that_no_jump_reaches_gets_its_depth_backwards),
         cmocka_unit_test(test_depth_stays_while_code_is_on_the_native_stack),
+        cmocka_unit_test(test_depth_of_a_stack_apart_from_the_machine_stack),
+        cmocka_unit_test(test_depth_stays_where_a_function_yields_on_a_stack_apart),
         cmocka_unit_test(test_pushed_frame_pointer_is_part_of_the_frame),
         cmocka_unit_test(test_contradicting_paths_have_no_depth),
         cmocka_unit_test(test_jumps_show_if_a_function_can_end_in_another),

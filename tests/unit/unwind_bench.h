@@ -48,6 +48,7 @@ enum place {
     TRACE,
     TIME_TRACE,
     TO_TRACE,
+    RAISE,
     EXIT,
     PLACES
 };
@@ -67,6 +68,7 @@ static const char *const names[PLACES] = {
     [TRACE] = "global::return_trace_shared",
     [TIME_TRACE] = "global::return_time_trace_shared",
     [TO_TRACE] = "global::return_to_trace_shared",
+    [RAISE] = "global::raise_exception_shared",
     [EXIT] = "global::normal_exit",
 };
 

@@ -102,7 +102,7 @@ static void test_otp_24_has_the_leaf_end_in_r12(void **state)
 
     (void)state;
     open_bench(&b);
-    b.vm.features = features_of(&(struct build){.otp_release = 24});
+    b.vm.features = features_of(&(struct build){.otp_release = 24, .native_stack = true});
     fake_put(b.target, code_at(&b, FUNCTION_F, 0x30), "\x4c\x89\xe4", 3);
     stop_in_c(&b, code_at(&b, FUNCTION_F, 0x30));
     set_register(&b, CPU_RBP, STACK);
@@ -114,7 +114,7 @@ static void test_otp_24_has_the_leaf_end_in_r12(void **state)
     close_bench(&b);
 
     open_bench(&b);
-    b.vm.features = features_of(&(struct build){.otp_release = 24});
+    b.vm.features = features_of(&(struct build){.otp_release = 24, .native_stack = true});
     stop_in_c(&b, code_at(&b, LIGHT_BIF, 0x30));
     set_register(&b, CPU_R14, EXPORT + 0x100);
     SET_STACK(&b, STACK, code_at(&b, FUNCTION_F, 0x33));

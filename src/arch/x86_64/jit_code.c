@@ -20,6 +20,75 @@ enum jit_stack jit_code_stack_after_call(const uint8_t *bytes, size_t size, enum
     return JIT_STACK_UNKNOWN;
 }
 
+/* ---- where the stacks are apart ---- */
+
+/* x86/beam_asm.hpp emit_leave_runtime 25.2.3:699. Its last instruction takes back the machine
+ * stack pointer. */
+enum jit_stack jit_code_stack_apart_after_call(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t STOP[] = {0x49, 0x8b, 0x6d};    /* mov rbp, [r13 + stop] */
+    static const uint8_t MACHINE[] = {0x48, 0x8b, 0x63}; /* mov rsp, [rbx + runtime_stack] */
+
+    for (size_t i = 0; i + sizeof(STOP) <= size; i++) {
+        if (!memcmp(bytes + i, MACHINE, sizeof(STOP)))
+            return JIT_STACK_IN_REGISTER;
+        if (!memcmp(bytes + i, STOP, sizeof(STOP)))
+            return JIT_STACK_IN_PROCESS;
+    }
+    return JIT_STACK_UNKNOWN;
+}
+
+/* The address that the four bytes at `at` give, relative to another address. */
+static uint64_t relative(const uint8_t *at, uint64_t address)
+{
+    int32_t offset;
+
+    memcpy(&offset, at, sizeof(offset));
+    return address + (uint64_t)(int64_t)offset;
+}
+
+enum { LEA_BYTES = 7, STORE_BYTES = 4 };
+
+/* True if the code in front of a jump stores the return address of a call. `address` is that of
+ * the jump:
+ *      lea reg, [rip + next]
+ *      mov [rbp], reg
+ *      jmp target
+ *      next                    after padding
+ */
+static bool stores_return(const uint8_t *jump, uint64_t address, uint64_t return_address)
+{
+    const uint8_t *store = jump - STORE_BYTES, *lea = store - LEA_BYTES;
+
+    return (lea[0] & ~4) == 0x48 && lea[1] == 0x8d && (lea[2] & 0xc7) == 0x05 &&
+           store[0] == lea[0] && store[1] == 0x89 && (store[2] & 0x38) == (lea[2] & 0x38) &&
+           (store[2] & 0xc7) == 0x45 && store[3] == 0 &&
+           relative(lea + 3, address - STORE_BYTES) == return_address;
+}
+
+bool jit_code_apart_call(const uint8_t bytes[JIT_APART_CALL_BYTES], uint64_t return_address,
+                         uint64_t *target)
+{
+    enum { PADDING_MAX = 3, NEAR = 0xe9, NEAR_BYTES = 5, SHORT = 0xeb, SHORT_BYTES = 2 };
+
+    for (unsigned int padding = 0; padding <= PADDING_MAX; padding++) {
+        const uint8_t *end = bytes + JIT_APART_CALL_BYTES - padding;
+        uint64_t address = return_address - padding;
+
+        if (end[-NEAR_BYTES] == NEAR &&
+            stores_return(end - NEAR_BYTES, address - NEAR_BYTES, return_address)) {
+            *target = relative(end - sizeof(int32_t), address);
+            return true;
+        }
+        if (end[-SHORT_BYTES] == SHORT &&
+            stores_return(end - SHORT_BYTES, address - SHORT_BYTES, return_address)) {
+            *target = address + (uint64_t)(int64_t)(int8_t)end[-1];
+            return true;
+        }
+    }
+    return false;
+}
+
 /* ---- stubs of NIFs ---- */
 
 /*

@@ -20,6 +20,8 @@ struct step_reader {
     const struct stack_code *code;
     uint64_t export;              /* see stack_code.target */
     enum branch_condition before; /* of the preceding instruction, if it is a branch */
+    bool returns_here;            /* the preceding instruction stored a return address */
+    bool pauses_here;             /* the preceding instruction put an address into JIT_RETURN */
 };
 
 /* ---- the stack pointer ---- */
@@ -51,7 +53,30 @@ static void set_stack_pointer(const struct assignment *assignment, struct stack_
         step->flags |= STEP_UNKNOWN;
 }
 
-static void read_stack_pointer(const struct instruction *instruction, struct stack_step *step)
+/* Where the stacks are apart, C code leaves the stack pointer alone. "mov rbp, [r13 + stop]" takes
+ * it back if C code may have moved the stack, whose depth is the same then. */
+static void set_apart(const struct assignment *assignment, struct stack_step *step)
+{
+    const struct operand *from = &assignment->from;
+
+    if (operand_is_register(from, JIT_E_SAVED) && !assignment->is_rounded)
+        move_by(-assignment->plus, step);
+    else if (from->kind != OPERAND_MEMORY || from->reg != JIT_C_P || from->index != NO_REGISTER)
+        step->flags |= STEP_UNKNOWN;
+}
+
+static void read_apart(const struct instruction *instruction, struct stack_step *step)
+{
+    for (unsigned int i = 0; i < instruction->count; i++)
+        if (operand_is_register(&instruction->assignments[i].to, JIT_E_SAVED))
+            set_apart(&instruction->assignments[i], step);
+    if (registers_have(instruction->unknown, JIT_E_SAVED))
+        step->flags |= STEP_UNKNOWN;
+    if (step->flags & STEP_UNKNOWN)
+        step->words = 0;
+}
+
+static void read_native(const struct instruction *instruction, struct stack_step *step)
 {
     if (instruction->frees_frame) {
         step->flags |= STEP_AFTER_ZERO;
@@ -101,6 +126,10 @@ static void read_jump(const struct step_reader *reader, const struct instruction
     uint64_t offset = instruction_target(instruction) - reader->code->start;
 
     /* After "je", nothing runs after a "jne" (x86/instr_select.cpp, the last of some values). */
+    if (reader->returns_here) {
+        read_call(reader, instruction, step);
+        return;
+    }
     if (is_branch &&
         !(instruction->condition == CONDITION_NOT_EQUAL && reader->before == CONDITION_EQUAL))
         step->flags |= STEP_GOES_ON;
@@ -118,7 +147,7 @@ static void read_jump(const struct step_reader *reader, const struct instruction
         step->flags |= STEP_AT_ZERO | STEP_JUMPS_OUT;
         break;
     case STACK_TARGET_PAUSE:
-        step->flags |= STEP_AT_ZERO;
+        step->flags |= reader->pauses_here ? STEP_GOES_ON : STEP_AT_ZERO;
         break;
     case STACK_TARGET_NO_WAY_BACK:
         step->flags |= is_branch ? 0 : STEP_RAISES;
@@ -162,6 +191,21 @@ static void read_handler(const struct instruction *instruction, struct stack_ste
         step->flags |= instruction->counts > 0 ? STEP_SETS_HANDLER : STEP_ENDS_HANDLER;
 }
 
+/* "mov [rbp], reg": a call where the stacks are apart. It stores the return address and jumps. A
+ * return stores NIL there, which is a number (x86/beam_asm.hpp erlang_call 25.2.3:255). */
+static void note_return_address(struct step_reader *reader, const struct instruction *instruction)
+{
+    const struct assignment *first = &instruction->assignments[0];
+    bool apart = !reader->code->native_stack && instruction->count == 1;
+
+    reader->returns_here = apart && first->to.kind == OPERAND_MEMORY &&
+                           first->to.reg == JIT_E_SAVED && first->to.index == NO_REGISTER &&
+                           !first->to.number && first->from.kind == OPERAND_REGISTER;
+    /* erlang:yield/0 continues behind its jump (x86/instr_common.cpp emit_i_yield 25.2.3:2013). */
+    reader->pauses_here =
+        apart && operand_is_register(&first->to, JIT_RETURN) && first->from.kind == OPERAND_NUMBER;
+}
+
 static void note_export(struct step_reader *reader, const struct instruction *instruction)
 {
     if (instruction->kind == INSTRUCTION_CALL)
@@ -186,10 +230,14 @@ static size_t read_all(struct step_reader *reader, struct stack_step **ret_steps
         struct stack_step step = {.offset = (uint32_t)(instruction.address - code->start)};
 
         step.flags = instruction.is_padding ? STEP_PADDING : 0;
-        read_stack_pointer(&instruction, &step);
+        if (code->native_stack)
+            read_native(&instruction, &step);
+        else
+            read_apart(&instruction, &step);
         read_flow(reader, &instruction, &step);
         read_handler(&instruction, &step);
         note_export(reader, &instruction);
+        note_return_address(reader, &instruction);
         reader->before = (enum branch_condition)instruction.condition;
         *ret_steps = xgrow(*ret_steps, &room, count, sizeof(**ret_steps));
         (*ret_steps)[count++] = step;
