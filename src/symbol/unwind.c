@@ -429,6 +429,9 @@ struct unwound *unwind(struct unwinder *unwinder, const struct snapshot *snapsho
     }
     read_state(unwinder, snapshot, &state);
     in_code = unwind_native(unwinder, &state);
+    /* A C function that never returns, such as abort() of musl, looks like the first of its thread.
+     * But a normal scheduler runs a process from the JIT's code. */
+    result->native_broken |= !in_code && state.has_process && state.base;
     if (!in_code && result->native_broken)
         in_code = jump_to_jit_frame(unwinder, &state);
     if (state.has_process)

@@ -277,6 +277,29 @@ static void test_broken_native_stack_still_leads_to_jit_code(void **state)
     close_bench(&b);
 }
 
+/* A C function that never returns, and has no call-frame information, looks like the first of its
+ * thread. */
+static void test_stack_of_c_that_ends_above_the_jit_still_leads_to_its_code(void **state)
+{
+    struct bench b;
+    uint64_t words[] = {0, 0, 0, 0, 0, 0, BASE - 8, 0, EXPORT};
+
+    (void)state;
+    open_apart(&b);
+    set_apart_frame(&b, FUNCTION_G, 2);
+    words[1] = code_at(&b, COLLECT, 8);
+    words[5] = code_at(&b, FUNCTION_G, 0x20);
+    set_register(&b, CPU_RIP, native_pc());
+    set_register(&b, CPU_RSP, BASE - 48);
+    fake_region(&b.sample, REGION_NATIVE, BASE - 48, words, sizeof(words));
+    SET_STACK(&b, STACK, TAG_IMMED2_NIL, TERM, code_at(&b, FUNCTION_F, 0x40));
+    run(&b);
+    CHECK_FRAMES(&b, NATIVE_LEAF, CALLER(code_at(&b, COLLECT, 8)),
+                 CALLER(code_at(&b, FUNCTION_G, 0x20)), CALLER(code_at(&b, FUNCTION_F, 0x40)));
+    assert_true(b.result->native_broken);
+    close_bench(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_function_that_raised_an_exception_needs_proof),
         cmocka_unit_test(test_process_that_returned_from_its_first_function_is_complete),
         cmocka_unit_test(test_broken_native_stack_still_leads_to_jit_code),
+        cmocka_unit_test(test_stack_of_c_that_ends_above_the_jit_still_leads_to_its_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
