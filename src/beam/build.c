@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "beam/features.h"
 #include "util/alloc.h"
 #include "util/files.h"
 
@@ -254,11 +255,13 @@ int build_identify(int fd, struct build *build, struct error *error)
  * signal handlers it can move elsewhere (sys_signal_stack.c 27.3.4.1:38). */
 int build_check(const struct build *build, struct error *error)
 {
-    if (build->libc != LIBC_MUSL || !build->jit || build->native_stack)
+    if (!build->jit || build->native_stack || features_of(build).apart_stacks_known)
         return 0;
     return error_set(error, ERROR_UNSUPPORTED,
-                     "OTP %d (erts %s) built against musl is not supported: its JIT keeps Erlang "
-                     "stacks apart from the machine stack; run OTP 27 or later, or an image with "
-                     "glibc (Debian, Ubuntu)",
-                     build->otp_release, build->erts);
+                     "OTP %d (erts %s) %s is not supported: its JIT keeps Erlang stacks apart from "
+                     "the machine stack, and beamflame knows these of OTP 25 only; run OTP 25, OTP "
+                     "27 or later, or an image with glibc (Debian, Ubuntu)",
+                     build->otp_release, build->erts,
+                     build->libc == LIBC_MUSL ? "built against musl"
+                                              : "built without NATIVE_ERLANG_STACK");
 }

@@ -40,6 +40,8 @@ struct features features_of(const struct build *build)
         .counters_may_move = counters_may_move(release),
         /* NATIVE_ERLANG_STACK (jit/x86/beam_asm.hpp 25.2.3:74) */
         .native_stack = build->native_stack,
+        /* From 27 on the JIT has no such stacks. The sources of 24 and 26 were not compared. */
+        .apart_stacks_known = release == 25,
         /* the sources are at the registers (include/arch_x86_64.h) */
         .saved_top = release >= 25 ? JIT_E_SAVED : JIT_E_SAVED_24,
         /* jit/x86/instr_bif.cpp 24.3.4.4:381, 25.2.3:386, 27.3.4.1:394, 29.1.1:420 */

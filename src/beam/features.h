@@ -26,6 +26,7 @@ struct features {
     bool native_stack;               /* Erlang code runs on the Erlang stack: the CPU's stack
                                       * pointer is its top. Else the stacks are apart, and the
                                       * top stays in the register `saved_top` (include/arch.h) */
+    bool apart_stacks_known;         /* stacks that are apart can be read */
     unsigned int saved_top;          /* register of the Erlang stack's top where Process.stop is
                                       * stale: a callee-saved one, enum cpu_register */
     bool light_bif_export_in_fcalls; /* call_light_bif keeps the Export in the register of FCALLS,

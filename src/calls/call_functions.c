@@ -305,11 +305,16 @@ int call_functions_find(struct vm *vm, struct code *code, const struct function_
     struct hooks *hooks;
     int result = 0;
 
-    /* OTP 24 does not list the headers of functions, by which entries are found. */
+    /* OTP 24 does not list the headers of functions, by which entries are found. Where the stacks
+     * are apart, a breakpoint does not find the return address at the stack pointer. */
     if (vm->features.old_gdb_jit)
         return error_set(error, ERROR_UNSUPPORTED,
                          "calls can be counted in OTP 25 and later; this VM is OTP %d",
                          vm->build.otp_release);
+    if (!vm->features.native_stack)
+        return error_set(error, ERROR_UNSUPPORTED,
+                         "calls can't be counted in this VM: its JIT keeps return addresses apart "
+                         "from the machine stack, as that of OTP 25 on musl does");
     hooks = hooks_new(vm, code, error);
     if (!hooks)
         return -1;

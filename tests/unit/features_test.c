@@ -38,6 +38,18 @@ static void test_features_differ_between_patches_of_a_release(void **state)
     assert_false(features(24, "12.3").omits_writable_binaries);
 }
 
+/* Stacks that are apart from the machine stack are known of one release. */
+static void test_stacks_apart_are_those_of_a_build_and_known_of_otp_25(void **state)
+{
+    const struct build native = {.otp_release = 25, .erts = "13.2", .native_stack = true};
+
+    (void)state;
+    assert_true(features_of(&native).native_stack && !features(25, "13.2").native_stack);
+    assert_true(features(25, "13.2").apart_stacks_known);
+    assert_false(features(24, "12.3").apart_stacks_known);
+    assert_false(features(26, "14.2").apart_stacks_known);
+}
+
 /* A release that is newer than all known ones has the features of the newest. */
 static void test_newer_release_has_the_features_of_the_newest_known(void **state)
 {
@@ -57,6 +69,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_features_change_with_their_release),
+        cmocka_unit_test(test_stacks_apart_are_those_of_a_build_and_known_of_otp_25),
         cmocka_unit_test(test_features_differ_between_patches_of_a_release),
         cmocka_unit_test(test_newer_release_has_the_features_of_the_newest_known),
     };
