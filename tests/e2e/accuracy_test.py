@@ -69,6 +69,10 @@ class Accuracy:
         self.check(measure)
 
 
+class AccuracyMusl25(Accuracy, unittest.TestCase):
+    release = "25-musl"
+
+
 class AccuracyMusl27(Accuracy, unittest.TestCase):
     release = "27-musl"
 

@@ -60,6 +60,12 @@ class Callers:
         self.assertEqual((found["contradictions"], found["unreadable"]), (0, 0))
 
 
+class CallersMusl25(Callers, unittest.TestCase):
+    """The same tests with Erlang stacks that are apart from the machine stack."""
+
+    release = "25-musl"
+
+
 class CallersWithFramePointers(Callers, unittest.TestCase):
     """The same tests with frame pointers, which change the code of functions and of fragments."""
 

@@ -228,6 +228,19 @@ class Refusals(unittest.TestCase):
         self.assertEqual(calls(counted)["counted:local/1"], truth["counted:local/1"])
 
 
+class StacksApart(unittest.TestCase):
+    def test_calls_are_refused(self):
+        """Erlang stacks are apart from the machine stack: no breakpoint would find a return address."""
+        beamflame.require()
+        with nodes.Node("25-musl", "counted", f"each={EACH}") as node:
+            for arguments in (["calls", "-p", node.pid, "-d", 1, "counted:local/1"],
+                              ["-p", node.pid, "-d", 1, "-e", "call:counted:local/1"]):
+                with self.subTest(arguments[0]):
+                    done = beamflame.run(*arguments)
+                    self.assertEqual(done.returncode, beamflame.UNSUPPORTED, done.stderr)
+                    self.assertIn("keeps return addresses apart from the machine stack", done.stderr)
+
+
 class Limits(unittest.TestCase):
     def setUp(self):
         breakpoints.require()

@@ -223,6 +223,18 @@ class Crash:
         self.assertRegex(process["thread"], "dio|dirty_io")
 
 
+class CoreMusl25(Core, unittest.TestCase):
+    release = "25-musl"
+    # The executable has no build id, and its path is that of the host's own.
+    test_other_executable_than_that_of_the_core_is_refused = None
+
+
+class CrashMusl25(Crash, unittest.TestCase):
+    """Here Erlang stacks are apart from the machine stack, and abort() does not return."""
+
+    release = "25-musl"
+
+
 class DebugFile(unittest.TestCase):
     def test_debug_file_is_found_by_build_id(self):
         """A core file is read by a process that can start no thread or process: it finds debug

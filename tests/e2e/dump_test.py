@@ -221,6 +221,10 @@ class Dump:
         self.assertRegex(text, r"queued +msgq 1,000 ")
 
 
+class DumpMusl25(Dump, unittest.TestCase):
+    release = "25-musl"
+
+
 class Errors(unittest.TestCase):
     def test_bad_options_are_usage_errors(self):
         """Each case is a usage error, and the message lists the valid choices."""

@@ -154,6 +154,10 @@ class EventsUsdt(Events, unittest.TestCase):
         self.assertTrue(graph.read_text(), "hits are counted without --weight")
 
 
+class EventsMusl25(Events, unittest.TestCase):
+    release = "25-musl"
+
+
 class EventsMusl27(Events, unittest.TestCase):
     release = "27-musl"
 

@@ -16,6 +16,7 @@ HOOK_LIST = nodes.BUILD / "tests" / "hook_list"
 # of 27 with the same flags.
 NO_FUNCTION = {"27-usdt": ["select_enqueue_run_queue"],
                "27-usdt-dwarf": ["select_enqueue_run_queue"],
+               "25-musl": ["select_enqueue_run_queue"],
                "27-musl": ["select_enqueue_run_queue", "scheduler_wait"],
                "29-musl": ["select_enqueue_run_queue"]}
 # One scheduler, as the load wants it. Each scheduler has a counter for each function, and it takes
@@ -103,6 +104,9 @@ class Hooks(unittest.TestCase):
 
     def test_hooks_of_otp_27_with_usdt_and_dwarf_match_its_events(self):
         self.check("27-usdt-dwarf")
+
+    def test_hooks_of_otp_25_with_musl_match_its_events(self):
+        self.check("25-musl")
 
     def test_hooks_of_otp_27_with_musl_match_its_events(self):
         self.check("27-musl")

@@ -86,6 +86,10 @@ class IdentityDwarf(Identity, unittest.TestCase):
     release = "27-usdt-dwarf"
 
 
+class IdentityMusl25(Identity, unittest.TestCase):
+    release = "25-musl"
+
+
 class IdentityMusl27(Identity, unittest.TestCase):
     release = "27-musl"
 

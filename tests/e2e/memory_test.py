@@ -83,6 +83,10 @@ class MemoryUsdt(Memory, unittest.TestCase):
     release = "27-usdt"
 
 
+class MemoryMusl25(Memory, unittest.TestCase):
+    release = "25-musl"
+
+
 class MemoryMusl27(Memory, unittest.TestCase):
     release = "27-musl"
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics read from outside are those that process_info returns."""
 import subprocess
+import unittest
 
 import nodes
 
@@ -62,3 +63,7 @@ class ProcessMetrics:
         for found, report in self.rounds:
             self.assertNotIn("memory", found[report["saved"]])
             self.assertIn("binaries", found[report["saved"]])
+
+
+class ProcessMetricsMusl25(ProcessMetrics, unittest.TestCase):
+    release = "25-musl"

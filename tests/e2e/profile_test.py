@@ -188,6 +188,10 @@ class ProfileMusl(Profile):
         self.assertGreater(called / sum(copies.values()), 0.9)
 
 
+class ProfileMusl25(ProfileMusl, unittest.TestCase):
+    release = "25-musl"
+
+
 class ProfileMusl27(ProfileMusl, unittest.TestCase):
     release = "27-musl"
 

@@ -55,6 +55,10 @@ class Reload:
         self.assertGreater(sum(found.values()) / total, 0.9)
 
 
+class ReloadMusl25(Reload, unittest.TestCase):
+    release = "25-musl"
+
+
 class OfAgent(WithFolder, unittest.TestCase):
     def test_code_that_is_replaced_between_steps_of_the_agent_has_names(self):
         """The agent takes samples from the kernel less often, but not while code changes."""

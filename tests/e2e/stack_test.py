@@ -4,6 +4,7 @@ import json
 import re
 import tempfile
 import time
+import unittest
 from collections import Counter
 from pathlib import Path
 
@@ -116,3 +117,7 @@ class Stacks:
         self.assertGreater(self.share(dirty, nif.__contains__), 0.9)
         self.assertGreater(self.share(nif, lambda s: "phases:phase_dirty_nif/1" in s), 0.98)
         self.assert_called(dirty, "spin_nif:dirty_spin/1", "erts_call_dirty_nif")
+
+
+class StacksMusl25(Stacks, unittest.TestCase):
+    release = "25-musl"

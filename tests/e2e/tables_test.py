@@ -86,5 +86,9 @@ class Tables:
                 self.check(node, uncounted)
 
 
+class TablesMusl25(Tables, unittest.TestCase):
+    release = "25-musl"
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -100,5 +100,9 @@ class Waits:
         self.assertEqual(kinds["gen:do_call"], {"[blocked]", "[runnable]"})
 
 
+class WaitsMusl25(Waits, unittest.TestCase):
+    release = "25-musl"
+
+
 if __name__ == "__main__":
     unittest.main()

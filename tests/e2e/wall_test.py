@@ -158,6 +158,10 @@ def worker_function(workers, stack):
     return next((w["function"] for w in workers if w["function"] in stack), None)
 
 
+class WallMusl25(Wall, unittest.TestCase):
+    release = "25-musl"
+
+
 class WallMusl27(Wall, unittest.TestCase):
     release = "27-musl"
 
