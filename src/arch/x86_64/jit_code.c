@@ -3,21 +3,31 @@
 
 #include <string.h>
 
+enum { MOVE_BYTES = 3 };
+
+/* Find where the code behind a call of C code has the top of the Erlang stack, by which of the two
+ * instructions comes first. */
+static enum jit_stack first_of(const uint8_t *bytes, size_t size,
+                               const uint8_t in_register[MOVE_BYTES],
+                               const uint8_t in_process[MOVE_BYTES])
+{
+    for (size_t i = 0; i + MOVE_BYTES <= size; i++) {
+        if (!memcmp(bytes + i, in_register, MOVE_BYTES))
+            return JIT_STACK_IN_REGISTER;
+        if (!memcmp(bytes + i, in_process, MOVE_BYTES))
+            return JIT_STACK_IN_PROCESS;
+    }
+    return JIT_STACK_UNKNOWN;
+}
+
 /* x86/beam_asm.hpp emit_leave_runtime (25.2.3:699, 27.3.4.1:741, 29.1.1:819). */
 enum jit_stack jit_code_stack_after_call(const uint8_t *bytes, size_t size, enum cpu_register saved)
 {
     static const uint8_t STOP[] = {0x49, 0x8b, 0x65}; /* mov rsp, [r13 + stop] */
     static const uint8_t RBP[] = {0x48, 0x89, 0xec};  /* mov rsp, rbp */
     static const uint8_t R12[] = {0x4c, 0x89, 0xe4};  /* mov rsp, r12 */
-    const uint8_t *from_register = saved == CPU_R12 ? R12 : RBP;
 
-    for (size_t i = 0; i + sizeof(STOP) <= size; i++) {
-        if (!memcmp(bytes + i, from_register, sizeof(STOP)))
-            return JIT_STACK_IN_REGISTER;
-        if (!memcmp(bytes + i, STOP, sizeof(STOP)))
-            return JIT_STACK_IN_PROCESS;
-    }
-    return JIT_STACK_UNKNOWN;
+    return first_of(bytes, size, saved == CPU_R12 ? R12 : RBP, STOP);
 }
 
 /* ---- where the stacks are apart ---- */
@@ -29,13 +39,7 @@ enum jit_stack jit_code_stack_apart_after_call(const uint8_t *bytes, size_t size
     static const uint8_t STOP[] = {0x49, 0x8b, 0x6d};    /* mov rbp, [r13 + stop] */
     static const uint8_t MACHINE[] = {0x48, 0x8b, 0x63}; /* mov rsp, [rbx + runtime_stack] */
 
-    for (size_t i = 0; i + sizeof(STOP) <= size; i++) {
-        if (!memcmp(bytes + i, MACHINE, sizeof(STOP)))
-            return JIT_STACK_IN_REGISTER;
-        if (!memcmp(bytes + i, STOP, sizeof(STOP)))
-            return JIT_STACK_IN_PROCESS;
-    }
-    return JIT_STACK_UNKNOWN;
+    return first_of(bytes, size, MACHINE, STOP);
 }
 
 /* The address that the four bytes at `at` give, relative to another address. */

@@ -65,30 +65,29 @@ static void set_apart(const struct assignment *assignment, struct stack_step *st
         step->flags |= STEP_UNKNOWN;
 }
 
-static void read_apart(const struct instruction *instruction, struct stack_step *step)
+/* Read what an instruction does to the Erlang stack pointer, which is in the register `pointer`. */
+static void read_pointer(const struct instruction *instruction, enum cpu_register pointer,
+                         void (*set)(const struct assignment *assignment, struct stack_step *step),
+                         struct stack_step *step)
 {
     for (unsigned int i = 0; i < instruction->count; i++)
-        if (operand_is_register(&instruction->assignments[i].to, JIT_E_SAVED))
-            set_apart(&instruction->assignments[i], step);
-    if (registers_have(instruction->unknown, JIT_E_SAVED))
+        if (operand_is_register(&instruction->assignments[i].to, pointer))
+            set(&instruction->assignments[i], step);
+    if (registers_have(instruction->unknown, pointer))
         step->flags |= STEP_UNKNOWN;
     if (step->flags & STEP_UNKNOWN)
         step->words = 0;
 }
 
-static void read_native(const struct instruction *instruction, struct stack_step *step)
+static void read_stack_pointer(const struct instruction *instruction, bool native_stack,
+                               struct stack_step *step)
 {
-    if (instruction->frees_frame) {
+    if (!native_stack)
+        read_pointer(instruction, JIT_E_SAVED, set_apart, step);
+    else if (instruction->frees_frame)
         step->flags |= STEP_AFTER_ZERO;
-        return;
-    }
-    for (unsigned int i = 0; i < instruction->count; i++)
-        if (operand_is_register(&instruction->assignments[i].to, CPU_RSP))
-            set_stack_pointer(&instruction->assignments[i], step);
-    if (registers_have(instruction->unknown, CPU_RSP))
-        step->flags |= STEP_UNKNOWN;
-    if (step->flags & STEP_UNKNOWN)
-        step->words = 0;
+    else
+        read_pointer(instruction, CPU_RSP, set_stack_pointer, step);
 }
 
 /* ---- calls and jumps ---- */
@@ -230,10 +229,7 @@ static size_t read_all(struct step_reader *reader, struct stack_step **ret_steps
         struct stack_step step = {.offset = (uint32_t)(instruction.address - code->start)};
 
         step.flags = instruction.is_padding ? STEP_PADDING : 0;
-        if (code->native_stack)
-            read_native(&instruction, &step);
-        else
-            read_apart(&instruction, &step);
+        read_stack_pointer(&instruction, code->native_stack, &step);
         read_flow(reader, &instruction, &step);
         read_handler(&instruction, &step);
         note_export(reader, &instruction);
