@@ -34,7 +34,7 @@ enum {
     SPOOL_LOOKS_APART = 200, /* times as long as a look takes */
     STEADY_SECONDS = 10,     /* of recording without an error */
     NICE = -10,              /* after the threads that end windows of probes */
-    STEP_MS = 400,           /* of 100 ms each would take a fourth more CPU time */
+    STEP_MS = 400,           /* steps of 100 ms would take a fourth more CPU time */
 };
 
 static const uint64_t SECOND = 1000000000;
@@ -370,8 +370,8 @@ static int record(struct agent *agent, struct error *error)
     return result;
 }
 
-/* The end of a recording that another configuration ended. If it can't be written, the next one
- * waits for room. */
+/* Return the result of a recording. If another configuration ended it, its end may fail: the error
+ * is reported, and the next recording waits for room. */
 static int end_of_part(const struct agent *agent, int result, const struct error *error)
 {
     const struct rotation_reports *reports = &agent->reports;

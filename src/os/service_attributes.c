@@ -155,7 +155,7 @@ static struct pod pod_of(const char *cgroup, const char *container)
     return pod;
 }
 
-/* Learn a value that the host does not know from the attributes of the environment. */
+/* If the host does not know a value, take it from the attributes of the environment. */
 static void learn_given(char **value, const char *given, const char *key)
 {
     char *own = *value ? NULL : attribute_list_find(given, key);

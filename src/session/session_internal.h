@@ -157,8 +157,8 @@ void session_leave_segment(struct session *session);
 void session_look_at_targets(struct session *session);
 /* Read the times of their threads. */
 void session_look_at_threads(struct session *session);
-/* The longest time until the next step, at most `timeout_ms`: while code changes, names of code
- * that was replaced twice since the last step are lost. */
+/* Return the time to wait for the next step: `timeout_ms`, or less while code changes. Code that is
+ * replaced twice between two steps loses its names. */
 int session_limit_timeout(const struct session *session, int timeout_ms);
 /* Do what is due each second. */
 int session_each_second(struct session *session, struct error *error);

@@ -14,8 +14,9 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* The most age of a reading of the activity: each reading visits all threads of the VM. Readers
- * whose times fall together share one. Meters use that of others, and see a run a second later. */
+/* The age at which a reading of the activity is too old. Each reading visits all threads of the VM,
+ * so readers whose times fall together share one. Meters use the readings of other readers, and see
+ * a run up to a second later. */
 static const uint64_t ACTIVITY_NS = 20000000, METER_NS = 1000000000;
 
 struct target *target_new(struct vm *vm, const struct target_rule *rule)
