@@ -48,7 +48,7 @@ static uint64_t noted_sp(const struct unwind_state *state)
     uint64_t sp;
 
     return state->base && snapshot_word(state->snapshot, state->base + JIT_APART_SP, &sp) &&
-                   state->base - sp <= FRAGMENTS_MAX * WORD_BYTES && !(sp & 7)
+                   state->base - sp <= (uint64_t)FRAGMENTS_MAX * WORD_BYTES && !(sp & 7)
                ? sp
                : 0;
 }
