@@ -130,7 +130,8 @@ static void read_heap(const struct metrics_reader *reader)
 }
 
 /* While a collection moves the stack, `stop` and `hend` may belong to different heaps; such a size
- * stays unknown. */
+ * stays unknown. `stop` is the start of the heap if a process without data hibernates and its stack
+ * is apart (erl_gc.c OTP-25.2.3:1034). */
 static void read_stack(const struct metrics_reader *reader, bool executes,
                        const struct process_registers *registers)
 {
@@ -142,7 +143,7 @@ static void read_stack(const struct metrics_reader *reader, bool executes,
         return;
     if (executes)
         stop = registers ? registers->stop : 0;
-    if (stop > heap && words_between(stop, hend, &words))
+    if (stop >= heap && words_between(stop, hend, &words))
         metrics_set(reader->metrics, METRIC_STACK, words);
 }
 

@@ -80,19 +80,20 @@ class FullDisk(beamflame.Profilers, unittest.TestCase):
 
     def test_oldest_recordings_make_room(self):
         """Recordings fill a disk that is smaller than the spool may be: the oldest are dropped and
-        counted, and the newest is complete."""
+        counted, and a recording that has room is complete."""
         dropped = 'beamflame_push_dropped_total{service="pyroscope"}'
         self.start_agent()
         first = self.wait_for(self.recordings)[0]
         self.wait_for(lambda: self.metrics().get(dropped, 0) >= 2, 180)
         self.assertNotIn(first, self.recordings())
-        before = self.recordings()[-1]
-        self.wait_for(lambda: self.recordings()[-1:] > [before])
-        for name in self.recordings()[:-2]:  # the last recording has room, too
+        *old, before = self.recordings()
+        for name in old:
             (self.spool / name).unlink()
+        self.wait_for(lambda: self.recordings()[-2:-1] > [before])
         said = self.end()
         self.assertIn(f"service pyroscope never got {first}", said)
-        copy = shutil.copy(self.spool / self.recordings()[-2], self.out / "newest.bfr")
+        newer = next(name for name in self.recordings() if name > before)
+        copy = shutil.copy(self.spool / newer, self.out / "newer.bfr")
         self.assertGreater(sum(beamflame.folded(copy, "--event", "cpu").values()), 0)
 
     def make_room(self):

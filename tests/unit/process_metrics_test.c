@@ -185,6 +185,15 @@ static void test_stack_size_is_unknown_during_a_collection(void **state)
     check_unknown(METRIC_STACK);
 }
 
+/* The stack of a process that hibernates without data can take its whole heap. */
+static void test_stack_can_take_the_whole_heap(void **state)
+{
+    (void)state;
+    start(25);
+    set(vm.layout.process_stop, 0x10000);
+    check(METRIC_STACK, 233);
+}
+
 /* A process and the data that it refers to. */
 struct parts {
     struct fake_target *target;
@@ -334,6 +343,7 @@ int main(void)
         cmocka_unit_test(test_length_of_a_queue_in_buffers_is_unknown),
         cmocka_unit_test(test_metrics_of_a_running_process_come_from_its_registers),
         cmocka_unit_test(test_stack_size_is_unknown_during_a_collection),
+        cmocka_unit_test(test_stack_can_take_the_whole_heap),
         cmocka_unit_test(test_walk_adds_up_memory_and_binaries),
         cmocka_unit_test(test_walk_with_too_few_reads_leaves_metrics_unknown),
         cmocka_unit_test(test_walk_of_a_changing_process_leaves_memory_unknown),
