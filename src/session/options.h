@@ -66,7 +66,7 @@ struct session_options {
     bool wall;               /* record the wall event */
     uint32_t wall_frequency; /* sweeps per second */
     struct top_option top;   /* the processes to sweep over */
-    bool joins_sweeps;       /* while a VM rests, one sweep stands for all of a segment */
+    bool joins_sweeps;       /* one sample of a process that rests stands for several sweeps */
     double budget;           /* share of the target's CPU time that probes may cost */
     double host_budget;      /* CPUs that probes and this program may use; 0: no limit */
     uint32_t long_us;        /* a slice of at least this time on a scheduler is a long schedule */

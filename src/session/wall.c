@@ -77,6 +77,7 @@ void wall_free(struct wall *wall)
     process_sweep_free(wall->sweep);
     free(wall->pending);
     free(wall->last.samples);
+    free(wall->last.unchanged);
     wall_resting_free(wall->resting);
     wall_recent_free(&wall->recent);
     free(wall);
@@ -107,7 +108,52 @@ void wall_append(struct wall *wall, struct sample *sample)
         wall->result = segment_append(wall->segment, sample, wall->error);
 }
 
+/* ---- what is owed for processes that have not changed ---- */
+
+/* The process has not run while it was owed, so its sample is exact. */
+static void append_owed(struct wall *wall, struct sample *sample, const struct owed_time *owed)
+{
+    sample->time = owed->until;
+    sample->flags |= SAMPLE_EXACT;
+    wall_set_values(wall, sample, owed->time, owed->sweeps);
+    wall_append(wall, sample);
+}
+
+static void write_owed_of(struct wall *wall, uint64_t address)
+{
+    struct owed_time owed;
+    struct sample sample;
+
+    if (wall_resting_take(wall->resting, address, &sample, &owed, &wall->segment->totals))
+        append_owed(wall, &sample, &owed);
+}
+
+static void write_owed(struct wall *wall)
+{
+    struct owed_time owed;
+    struct sample sample;
+    size_t next = 0;
+
+    while (wall_resting_take_next(wall->resting, &next, &sample, &owed, &wall->segment->totals))
+        append_owed(wall, &sample, &owed);
+}
+
 /* ---- sweeps ---- */
+
+/* A process is as it was at an earlier sweep. */
+static void visit_known(struct wall *wall, const struct swept_process *swept)
+{
+    struct last_sweep *last = &wall->last;
+
+    if (last->is_of_all && wall->options.joins_repeats) {
+        last->unchanged = xgrow(last->unchanged, &last->unchanged_room, last->unchanged_count,
+                                sizeof(*last->unchanged));
+        last->unchanged[last->unchanged_count++] = swept->address;
+        return;
+    }
+    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
+    wall_resting_get(wall->resting, swept, &last->samples[last->count++], &last->totals);
+}
 
 static void visit(void *context, const struct swept_process *swept)
 {
@@ -120,15 +166,17 @@ static void visit(void *context, const struct swept_process *swept)
         wall_running_add(wall, swept);
         return;
     }
-    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
-    sample = &last->samples[last->count++];
     if (swept->is_known) {
-        wall_resting_get(wall->resting, swept, sample, &last->totals);
+        visit_known(wall, swept);
         return;
     }
+    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
+    sample = &last->samples[last->count++];
     symbolizer_swept(wall->symbolizer, swept, wall->now, sample, &totals);
-    if (wall->last.is_of_all)
+    if (last->is_remembered) {
+        write_owed_of(wall, swept->address);
         wall_resting_put(wall->resting, swept, wall->now, sample, &totals);
+    }
     recording_totals_add(&last->totals, &totals);
 }
 
@@ -187,9 +235,12 @@ static void count_missed(struct wall *wall, uint64_t interval)
 static void append_last(struct wall *wall, size_t first, uint64_t weight)
 {
     const struct last_sweep *last = &wall->last;
+    const struct owed_time owed = {weight, last->time, last->unwritten};
 
     for (size_t i = first; i < wall->pending_count; i++)
         wall_set_values(wall, &wall->pending[i].sample, weight, 1);
+    for (size_t i = 0; i < last->unchanged_count; i++)
+        wall_resting_owe(wall->resting, last->unchanged[i], &owed);
     for (size_t i = 0; i < last->count; i++) {
         struct sample sample = last->samples[i];
 
@@ -233,24 +284,45 @@ static void write_repeats(struct wall *wall)
         write_last(wall, 0, wall->pending_count);
 }
 
+/* Write what is left of the last sweep, before the next one: of all that are requested, or of a
+ * part. */
+static void leave_last(struct wall *wall, bool all)
+{
+    struct last_sweep *last = &wall->last;
+    bool has_room = wall_resting_has_room(wall->resting, SWEEP_MOST);
+
+    write_repeats(wall);
+    if (!all || !has_room)
+        write_owed(wall);
+    if (!has_room)
+        wall_resting_clear(wall->resting);
+    *last = (struct last_sweep){
+        .samples = last->samples,
+        .room = last->room,
+        .unchanged = last->unchanged,
+        .unchanged_room = last->unchanged_room,
+        .is_of_all = all,
+        .time = wall->now,
+    };
+}
+
 /* Sweep over the processes. */
 static void sweep(struct wall *wall)
 {
     uint64_t processes = vm_process_count(wall->vm);
     double part = share(wall, processes);
-    bool all = part == 1; /* so each sweep visits the same ones */
+    bool all = part == 1, remembers = all || processes <= RESTING_MAX;
     struct sweep_request request = {.with_stacks = true,
                                     .share = part,
                                     .visit = visit,
-                                    .is_known = all ? is_known : NULL,
+                                    .is_known = remembers ? is_known : NULL,
                                     .context = wall};
     struct last_sweep *last = &wall->last;
     size_t first_pending = wall->pending_count;
     struct error gone; /* a VM that has ended */
 
-    write_repeats(wall);
-    *last = (struct last_sweep){
-        .samples = last->samples, .room = last->room, .is_of_all = all, .time = wall->now};
+    leave_last(wall, all);
+    last->is_remembered = remembers;
     if (choose_top(wall, &request, &gone) ||
         process_sweep_run(wall->sweep, &request, &last->counts, &gone)) {
         wall->pending_count = first_pending;
@@ -309,6 +381,7 @@ int wall_end(struct wall *wall, bool all, struct segment *segment, struct error 
     wall->result = 0;
     wall->now = clock_ns(CLOCK_MONOTONIC);
     write_repeats(wall);
+    write_owed(wall);
     if (all)
         wall_running_settle(wall, true);
     return wall->result;

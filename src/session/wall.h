@@ -24,7 +24,7 @@
 
 struct wall_options {
     uint32_t frequency;    /* sweeps per second */
-    bool joins_repeats;    /* one sample stands for all sweeps that found the same */
+    bool joins_repeats;    /* one sample stands for all sweeps that found a process unchanged */
     uint64_t cpu_interval; /* ns between CPU samples */
     struct top_option top; /* only these processes */
     struct sweep_room *room;
@@ -151,6 +151,8 @@ void wall_recent_move(struct wall_recent *recent, uint64_t since, struct profile
  * no byte of its struct has changed, and neither have its stack and its metrics.
  */
 
+enum { RESTING_MAX = 2048 }; /* processes */
+
 struct wall_resting;
 
 struct wall_resting *wall_resting_new(const struct vm *vm);
@@ -165,7 +167,28 @@ bool wall_resting_knows(const struct wall_resting *resting, const struct swept_p
 void wall_resting_get(const struct wall_resting *resting, const struct swept_process *swept,
                       struct sample *sample, struct recording_totals *totals);
 
-/* Keep the sample of a process whose stack was read at `now`, unless something of it is missing.
- * `totals`: of this sample alone. */
+/* Keep the sample of a process whose stack was read at `now`, unless something of it is missing or
+ * there is no room. `totals`: of this sample alone. Nothing may be owed for the sample before. */
 void wall_resting_put(struct wall_resting *resting, const struct swept_process *swept, uint64_t now,
                       const struct sample *sample, const struct recording_totals *totals);
+
+/* True if there is room for samples of so many other processes. */
+bool wall_resting_has_room(const struct wall_resting *resting, size_t processes);
+/* Forget all samples. Nothing may be owed for them. */
+void wall_resting_clear(struct wall_resting *resting);
+
+/* Sweeps that found a process unchanged. They have no sample yet: one sample will stand for all. */
+struct owed_time {
+    uint64_t time, until; /* ns: that the sweeps stand for; time of the last one */
+    uint64_t sweeps;
+};
+
+/* Owe more for a process that wall_resting_knows(). */
+void wall_resting_owe(struct wall_resting *resting, uint64_t address, const struct owed_time *more);
+
+/* Take the sample that is owed for a process, and count it in *totals. False if none is. */
+bool wall_resting_take(struct wall_resting *resting, uint64_t address, struct sample *sample,
+                       struct owed_time *owed, struct recording_totals *totals);
+/* The same for the next process; *next is 0 at first. */
+bool wall_resting_take_next(struct wall_resting *resting, size_t *next, struct sample *sample,
+                            struct owed_time *owed, struct recording_totals *totals);

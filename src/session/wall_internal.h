@@ -23,11 +23,14 @@ struct pending {
 
 /* The last sweep. Its samples get their weight when they are appended. */
 struct last_sweep {
-    struct sample *samples; /* of the processes that did not run */
+    struct sample *samples; /* of the processes that did not run, but those below */
     size_t count, room;
+    uint64_t *unchanged; /* structs of processes whose time is owed (struct owed_time) */
+    size_t unchanged_count, unchanged_room;
     struct sweep_counts counts;
     struct recording_totals totals;
     bool is_of_all;     /* that are requested */
+    bool is_remembered; /* its samples serve later sweeps */
     bool may_repeat;    /* while the VM rests, another sweep would find the same */
     bool is_repeat;     /* the last sweep was one */
     uint64_t time;      /* ns: of the sweep, or of its last repeat */

@@ -10,8 +10,6 @@
 #include "util/alloc.h"
 #include "util/hash.h"
 
-enum { RESTING_MAX = 2048 };
-
 /* A process is read again after this many ns, whatever its struct says. */
 static const uint64_t RESTS_AT_MOST = 300000000000;
 
@@ -20,6 +18,7 @@ struct resting {
     uint64_t time; /* when the process was read */
     uint64_t frames, erlang_frames;
     struct sample sample;
+    struct owed_time owed;
 };
 
 struct wall_resting {
@@ -60,6 +59,14 @@ static struct resting *find(const struct wall_resting *resting, uint64_t address
     return address_map_get(resting->places, address, &place) ? &resting->of[place] : NULL;
 }
 
+static void count(const struct resting *known, struct recording_totals *totals)
+{
+    totals->erlang_samples++;
+    totals->complete_stacks++;
+    totals->frames += known->frames;
+    totals->erlang_frames += known->erlang_frames;
+}
+
 bool wall_resting_knows(const struct wall_resting *resting, const struct swept_process *swept,
                         uint64_t now)
 {
@@ -75,10 +82,59 @@ void wall_resting_get(const struct wall_resting *resting, const struct swept_pro
     const struct resting *known = find(resting, swept->address);
 
     *sample = known->sample;
-    totals->erlang_samples++;
-    totals->complete_stacks++;
-    totals->frames += known->frames;
-    totals->erlang_frames += known->erlang_frames;
+    count(known, totals);
+}
+
+void wall_resting_owe(struct wall_resting *resting, uint64_t address, const struct owed_time *more)
+{
+    struct resting *known = find(resting, address);
+
+    if (!known)
+        return;
+    known->owed.time += more->time;
+    known->owed.sweeps += more->sweeps;
+    known->owed.until = more->until;
+}
+
+/* Take what is owed for a process. */
+static bool take(struct resting *known, struct sample *sample, struct owed_time *owed,
+                 struct recording_totals *totals)
+{
+    if (!known->owed.sweeps)
+        return false;
+    *sample = known->sample;
+    *owed = known->owed;
+    known->owed = (struct owed_time){0};
+    count(known, totals);
+    return true;
+}
+
+bool wall_resting_take(struct wall_resting *resting, uint64_t address, struct sample *sample,
+                       struct owed_time *owed, struct recording_totals *totals)
+{
+    struct resting *known = find(resting, address);
+
+    return known && take(known, sample, owed, totals);
+}
+
+bool wall_resting_take_next(struct wall_resting *resting, size_t *next, struct sample *sample,
+                            struct owed_time *owed, struct recording_totals *totals)
+{
+    while (*next < resting->count)
+        if (take(&resting->of[(*next)++], sample, owed, totals))
+            return true;
+    return false;
+}
+
+bool wall_resting_has_room(const struct wall_resting *resting, size_t processes)
+{
+    return resting->count + processes <= RESTING_MAX;
+}
+
+void wall_resting_clear(struct wall_resting *resting)
+{
+    address_map_clear(resting->places);
+    resting->count = 0;
 }
 
 /* True if nothing is lost in the sample, and all its metrics were read. */
@@ -97,7 +153,8 @@ void wall_resting_put(struct wall_resting *resting, const struct swept_process *
     bool is_new;
     size_t place;
 
-    if (!is_whole(sample, totals))
+    if (!is_whole(sample, totals) ||
+        (!find(resting, swept->address) && !wall_resting_has_room(resting, 1)))
         return;
     place = address_map_place(resting->places, swept->address, &is_new);
     if (is_new)
