@@ -11,6 +11,7 @@ import beamflame
 import nodes
 import traps
 
+NEEDS = "own nodes"
 FUNCTION = re.compile(r"[a-z'][^ ]*:.+/\d+")
 
 
