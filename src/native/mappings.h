@@ -53,7 +53,8 @@ struct elf_file {
     bool is_lost;                      /* the parser can't read it */
     bool has_symbols;                  /* the parser has read its symbols */
     enum native_symbols_source source; /* of these symbols */
-    bool lacks_debug_file;             /* it was not found, and not requested yet */
+    bool has_no_debug_file;            /* it was looked for and not found */
+    bool lacks_debug_file;             /* the same, and it is not requested yet */
     bool awaits_debug_file;            /* native/debug_fetch.h fetches it */
     uint32_t fetch_version;            /* debug_fetch_version() at the last look for it */
     enum debug_information {
