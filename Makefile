@@ -115,20 +115,19 @@ $(PAGE): src/output/html/page_files.S $(BUILD)/gen/html_files.inc $(PAGE_FILES)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 
-# The tables of symbols/, compressed, as bytes in the program.
+# The tables of symbols/ as bytes in the program, with a NUL at the end of each line.
 SYMBOL_TABLES := $(sort $(filter-out %.md,$(wildcard symbols/*)))
-$(BUILD)/gen/symbols/%.xz: symbols/%
-	$(say) XZ $<
+$(BUILD)/gen/symbols/%.lines: symbols/%
 	$(Q)mkdir -p $(@D)
-	$(Q)xz -9 --extreme --check=crc32 --stdout $< > $@
+	$(Q)tr '\n' '\0' < $< > $@
 
-$(BUILD)/gen/known_builds.inc: symbols
+$(BUILD)/gen/known_builds.inc: symbols Makefile
 	$(Q)mkdir -p $(@D)
-	$(Q)printf '\tbuild "%s" "symbols/%s.xz"\n' \
+	$(Q)printf '\tbuild "%s" "symbols/%s.lines"\n' \
 		$(foreach table,$(notdir $(SYMBOL_TABLES)),$(table) $(table)) > $@
 
 $(KNOWN_BUILDS): src/elf/known_build_files.S $(BUILD)/gen/known_builds.inc \
-		$(SYMBOL_TABLES:%=$(BUILD)/gen/%.xz)
+		$(SYMBOL_TABLES:%=$(BUILD)/gen/%.lines)
 	$(say) AS $<
 	$(Q)$(CC) -Wa,-I,$(BUILD)/gen -c -o $@ $<
 

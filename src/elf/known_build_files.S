@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of symbols/, compressed, as bytes in the program, and a list of them: struct
- * known_build in known_builds.c. The Makefile writes known_builds.inc, with a line
+/* The tables of symbols/ as bytes in the program, and a list of them: struct known_build in
+ * known_builds.c. The Makefile writes known_builds.inc, with a line
  * `build "BUILD-ID" "FILE"` for each. */
 	.macro build id path
 	.section .rodata

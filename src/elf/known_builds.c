@@ -10,21 +10,16 @@
 #include <string.h>
 
 #include "elf/build_id.h"
-#include "util/alloc.h"
 #include "util/files.h"
 #include "util/log.h"
 
-/* The tables, each compressed (known_build_files.S). The last entry has no build id. */
+/* The tables (known_build_files.S): lines, each with a NUL at its end. The last entry has no build
+ * id. */
 struct known_build {
     const char *build_id;
-    const uint8_t *start, *end;
+    const char *start, *end;
 };
 extern const struct known_build known_builds[];
-
-enum {
-    TABLE_MAX = 4 << 20, /* bytes; a table has some 200 KB */
-    UNPACKER_MAX = 96 << 20,
-};
 
 /* The code that a table describes. */
 struct known_code {
@@ -41,24 +36,6 @@ static const struct known_build *find_build(Elf *elf)
         if (!strcmp(build->build_id, text.text))
             return build;
     return NULL;
-}
-
-/* Return the text of a table, malloc'ed, with a NUL. */
-static char *unpack(const struct known_build *build, size_t *ret_size)
-{
-    uint64_t memory = UNPACKER_MAX;
-    size_t from = 0, to = 0;
-    char *text = xmalloc(TABLE_MAX);
-
-    if (lzma_stream_buffer_decode(&memory, 0, NULL, build->start, &from,
-                                  (size_t)(build->end - build->start), (uint8_t *)text, &to,
-                                  TABLE_MAX - 1) != LZMA_OK) {
-        free(text);
-        return NULL;
-    }
-    text[to] = '\0';
-    *ret_size = to + 1;
-    return xrealloc(text, to + 1);
 }
 
 static bool has_bytes(int fd, uint64_t offset, const struct known_code *code)
@@ -105,31 +82,33 @@ static bool read_function(const char *line, const struct known_code *code, uint6
            size <= code->size - (*start - code->address);
 }
 
-char *known_builds_read(Elf *elf, int fd, known_function found, void *context, size_t *ret_size)
+static const char *line_after(const char *line)
+{
+    return line + strlen(line) + 1;
+}
+
+bool known_builds_read(Elf *elf, int fd, known_function found, void *context)
 {
     const struct known_build *build = find_build(elf);
-    char *text = build ? unpack(build, ret_size) : NULL, *rest = text, *line;
     struct known_code code;
+    const char *line;
 
-    if (!text)
-        return NULL;
-    strsep(&rest, "\n"); /* what build it is */
-    line = strsep(&rest, "\n");
-    if (!line ||
-        sscanf(line, "code %" SCNx64 " %" SCNx64 " %" SCNx32, &code.address, &code.size,
+    if (!build)
+        return false;
+    line = line_after(build->start); /* the first says what build it is */
+    if (sscanf(line, "code %" SCNx64 " %" SCNx64 " %" SCNx32, &code.address, &code.size,
                &code.checksum) != 3 ||
         !has_code(elf, fd, &code)) {
         log_decision("symbols", "a file claims build id %s, but its code is not of that build",
                      build->build_id);
-        free(text);
-        return NULL;
+        return false;
     }
-    while ((line = strsep(&rest, "\n"))) {
+    while ((line = line_after(line)) < build->end) {
         uint64_t start, end;
         const char *name;
 
         if (read_function(line, &code, &start, &end, &name))
             found(context, start, end, name);
     }
-    return text;
+    return true;
 }

@@ -7,13 +7,13 @@
 #pragma once
 
 #include <libelf.h>
-#include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Called for each function: [start, end) are addresses in the file, within its code. An inferred
  * name begins with INFERRED_NAME (util/inferred_name.h). */
 typedef void (*known_function)(void *context, uint64_t start, uint64_t end, const char *name);
 
-/* Call `found` for each function of the table of the file, which is also open as `fd`. Return the
- * memory that contains the names, for the caller to free, and its size; NULL without a table. */
-char *known_builds_read(Elf *elf, int fd, known_function found, void *context, size_t *ret_size);
+/* Call `found` for each function of the table of the file, which is also open as `fd`. The names
+ * stay valid. False without a table. */
+bool known_builds_read(Elf *elf, int fd, known_function found, void *context);

@@ -32,8 +32,7 @@ struct elf_symbols {
     struct elf_room *elf_room; /* of which `debug` takes debug_bytes */
     size_t debug_bytes;
     void *image;        /* the bytes of `debug` if they are in memory, else NULL */
-    char *known;        /* the names of a known build, or NULL */
-    size_t known_bytes; /* taken of the room for them */
+    size_t known_bytes; /* taken of the room for functions of a known build */
 };
 
 enum {
@@ -212,20 +211,17 @@ static void add_known(void *context, uint64_t start, uint64_t end, const char *n
 
 static void add_known_build(struct elf_symbols *table, Elf *elf, int fd)
 {
-    size_t before = table->count, bytes = 0;
+    size_t before = table->count, bytes;
 
-    table->known = known_builds_read(elf, fd, add_known, table, &bytes);
-    if (!table->known)
+    if (!known_builds_read(elf, fd, add_known, table))
         return;
-    bytes += (table->count - before) * sizeof(*table->entries);
+    bytes = (table->count - before) * sizeof(*table->entries);
     if (elf_limits_take(table->elf_room, bytes)) {
         table->known_bytes = bytes;
         table->source = NATIVE_SYMBOLS_BUILD;
         return;
     }
     table->count = before;
-    free(table->known);
-    table->known = NULL;
 }
 
 static void add_stub(void *context, uint64_t address, uint64_t size, const char *name)
@@ -365,7 +361,6 @@ void elf_symbols_free(struct elf_symbols *symbols)
     elf_limits_close(symbols->debug, symbols->elf_room, symbols->debug_bytes);
     free(symbols->image);
     elf_limits_give(symbols->elf_room, symbols->known_bytes);
-    free(symbols->known);
     free(symbols);
 }
 

@@ -112,20 +112,17 @@ static void test_functions_of_a_known_build_have_names(void **state)
 {
     struct open_file file;
     struct elf_symbol symbol;
-    size_t count = 0, size = 0;
-    char *names;
+    size_t count = 0;
 
     (void)state;
     open_file(&file, known_vm());
-    names = known_builds_read(file.elf, file.fd, keep_found, &count, &size);
-    assert_non_null(names);
-    assert_true(count > 5000 && size > count);
+    assert_true(known_builds_read(file.elf, file.fd, keep_found, &count));
+    assert_int_equal(count, 5523);
     assert_int_equal(elf_symbols_source(file.symbols), NATIVE_SYMBOLS_BUILD);
     symbol = elf_symbols_find(file.symbols, some_function + 1);
     assert_string_equal(symbol.name, "do_minor");
     assert_int_equal(symbol.start, some_function);
     assert_int_equal(elf_symbol_address(file.elf, "do_minor"), 0); /* probes do not use the table */
-    free(names);
     close_file(&file);
 }
 
@@ -168,7 +165,7 @@ static void test_claimed_build_id_gives_no_names(void **state)
     int made = mkstemp(path), fd;
     uint8_t id[ID_BYTES];
     struct open_file file;
-    size_t count = 0, size = 0;
+    size_t count = 0;
 
     (void)state;
     assert_true(made >= 0);
@@ -182,7 +179,7 @@ static void test_claimed_build_id_gives_no_names(void **state)
     assert_int_equal(pwrite(fd, id, sizeof(id), place_of_id(fd)), sizeof(id));
     open_file(&file, fd);
     assert_int_equal(elf_symbols_source(file.symbols), NATIVE_SYMBOLS_EXPORTED);
-    assert_null(known_builds_read(file.elf, file.fd, keep_found, &count, &size));
+    assert_false(known_builds_read(file.elf, file.fd, keep_found, &count));
     assert_int_equal(count, 0);
     close_file(&file);
 }
