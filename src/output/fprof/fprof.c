@@ -34,9 +34,15 @@
 
 enum { COLUMN = 48 }; /* where the numbers of a line begin */
 
+/* A process keeps its identity when its name changes. */
+struct fprof_process_key {
+    uint64_t identity;
+    uint64_t target;
+};
+
 /* The samples of a process with the same stack and kind. */
 struct group {
-    process_id process; /* 0: of all processes */
+    uint32_t process; /* id in fprof.processes; 0: of all processes */
     view_stack_id stack;
     uint32_t kind; /* enum fprof_kind */
 };
@@ -45,6 +51,9 @@ struct fprof {
     FILE *file;
     struct output_source source;
     struct weight weight;
+    struct intern processes; /* struct fprof_process_key */
+    process_id *newest;      /* entry of each, with its present name */
+    size_t newest_room;
     struct intern groups;
     struct group_cost {
         uint64_t samples, cost;
@@ -67,6 +76,8 @@ static void *fprof_begin(FILE *file, const struct output_source *source, struct 
     fprof->in_total = source->prof && source->prof->per == PROF_PER_TOTAL;
     fprof->has_time_off = event_is_wall(source->profile, source->event) ||
                           event_is_sched(source->profile, source->event);
+    intern_init(&fprof->processes, sizeof(struct fprof_process_key),
+                sizeof(struct fprof_process_key));
     intern_init(&fprof->groups, sizeof(struct group), sizeof(struct group));
     fprof_calls_init(&fprof->calls);
     return fprof;
@@ -86,11 +97,21 @@ static enum fprof_kind kind_of(const struct fprof *fprof, const struct sample *s
     return fprof->has_time_off && is_off(sample) ? FPROF_OFF : FPROF_OWN;
 }
 
+static uint32_t process_of(struct fprof *fprof, process_id id)
+{
+    const struct process_entry *process = profile_get_process(fprof->source.profile, id);
+    const struct fprof_process_key key = {process->identity, process->target};
+    uint32_t at = intern_add(&fprof->processes, &key);
+
+    fprof->newest = xgrow(fprof->newest, &fprof->newest_room, at, sizeof(*fprof->newest));
+    fprof->newest[at] = id;
+    return at;
+}
+
 static int fprof_sample(void *state, const struct sample *sample, struct error *error)
 {
     struct fprof *fprof = state;
-    const struct group group = {fprof->in_total ? 0 : sample->process,
-                                view_of_sample(fprof->source.view, sample), kind_of(fprof, sample)};
+    struct group group = {.kind = kind_of(fprof, sample)};
     struct group_cost *sum;
     uint32_t id;
 
@@ -99,6 +120,9 @@ static int fprof_sample(void *state, const struct sample *sample, struct error *
         fprof->left_out++;
         return 0;
     }
+    if (!fprof->in_total)
+        group.process = process_of(fprof, sample->process);
+    group.stack = view_of_sample(fprof->source.view, sample);
     id = intern_add(&fprof->groups, &group);
     fprof->costs = xgrow(fprof->costs, &fprof->cost_room, id, sizeof(*fprof->costs));
     sum = &fprof->costs[id];
@@ -219,7 +243,8 @@ static void write_totals(const struct fprof *fprof, const struct fprof_section *
 static void write_process(const struct fprof *fprof, const struct fprof_section *section)
 {
     const struct profile *profile = fprof->source.profile;
-    const struct process_entry *entry = profile_get_process(profile, section->process);
+    const struct process_entry *entry =
+        profile_get_process(profile, fprof->newest[section->process]);
     const char *parent =
         entry->parent ? profile_text(profile, profile_get_process(profile, entry->parent)->pid)
                       : "";
@@ -313,6 +338,8 @@ static int fprof_finish(void *state, const struct recording_totals *totals, stru
     (void)error;
     if (totals)
         write_all(fprof, totals);
+    intern_free(&fprof->processes);
+    free(fprof->newest);
     intern_free(&fprof->groups);
     free(fprof->costs);
     fprof_calls_free(&fprof->calls);

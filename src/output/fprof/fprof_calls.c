@@ -183,7 +183,7 @@ static void add_function(struct fprof_section *section, size_t *room, const stru
 /* Make the section of the process whose pairs begin at `first` in by_callee. */
 static struct fprof_section section_at(const struct fprof_calls *calls, size_t first)
 {
-    process_id process = fprof_pair_get(calls, calls->by_callee[first])->process;
+    uint32_t process = fprof_pair_get(calls, calls->by_callee[first])->process;
     struct fprof_section section = {.process = process, .first_pair = first};
     size_t room = 0;
 

@@ -25,7 +25,7 @@ static const uint32_t FPROF_SUSPEND = UINT32_MAX, FPROF_COLLECT = UINT32_MAX - 1
 enum fprof_kind { FPROF_OWN, FPROF_GC, FPROF_OFF };
 
 struct fprof_pair {
-    process_id process;
+    uint32_t process; /* a number of the caller's choice */
     uint32_t caller, callee;
 };
 
@@ -57,7 +57,7 @@ void fprof_calls_free(struct fprof_calls *calls);
 /* A stack of a process, root first. Names are borrowed: equal ones must be the same pointer, as
  * those of one view are. */
 struct fprof_stack {
-    process_id process;
+    uint32_t process;
     const struct view_frame *frames;
     size_t count;
     enum fprof_kind kind;
@@ -91,7 +91,7 @@ struct fprof_function {
 
 /* A process: its functions, the costliest first. */
 struct fprof_section {
-    process_id process;
+    uint32_t process;
     struct fprof_cost cost; /* sums of the functions; acc has no meaning */
     struct fprof_function *functions;
     size_t count;
