@@ -12,11 +12,13 @@
 enum {
     CACHED_MAX = 1 << 18,
     LEADERS_MAX = 1 << 12,
+    DOUBTS_MAX = 10,          /* readings with less than the one before, until they are believed */
     PROCESS_BYTES_MAX = 1024, /* a Process struct has 736 to 792 bytes */
     DEPTH_MAX = 64,           /* of the chain of parents to read for a process */
     NAME_MAX_BYTES = 1024,    /* an atom has at most 255 characters */
 };
 static const uint64_t MAX_AGE = 1000000000;          /* ns */
+static const uint64_t DOUBTED_AGE = 100000000;       /* ns; then it is read again */
 static const uint64_t AT_REST_MAX_AGE = 60000000000; /* ns; of processes that have not run since */
 
 struct cached_process {
@@ -25,6 +27,7 @@ struct cached_process {
     uint64_t reg, dictionary, group_leader; /* words of the struct that show changes */
     uint64_t reds;                          /* grow each time that the process runs */
     uint64_t read_at;
+    unsigned int doubts; /* readings in a row that were not believed */
 };
 
 /* A group leader. If it is the master of an application, it stays the master of that
@@ -221,6 +224,30 @@ static bool is_same(const struct cached_process *known, const struct cached_proc
            known->group_leader == now->group_leader;
 }
 
+/* True if `now` lacks names that `before` has. A collection moves them, and a process can collect
+ * while it is read. */
+static bool has_less(const struct process_cache *cache, process_id before, process_id now)
+{
+    const struct process_entry *had = profile_get_process(cache->profile, before),
+                               *has = profile_get_process(cache->profile, now);
+
+    return (had->label && !has->label) || (had->ancestors && !has->ancestors) ||
+           (had->initial_call != has->initial_call && !is_starting(cache, before));
+}
+
+/* Keep what is known of a process if a reading has less. It is read again soon. */
+static void doubt(const struct process_cache *cache, const struct cached_process *known,
+                  struct cached_process *read)
+{
+    if (!known->id || !read->id || read->at_rest || known->reg != read->reg ||
+        known->dictionary != read->dictionary || known->doubts == DOUBTS_MAX ||
+        !has_less(cache, known->id, read->id))
+        return;
+    read->id = known->id;
+    read->doubts = known->doubts + 1;
+    read->read_at -= MAX_AGE - DOUBTED_AGE;
+}
+
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
                              uint64_t time)
 {
@@ -234,11 +261,12 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
         .reds = layout_word(bytes, layout->process_reds),
         .read_at = time,
     };
-    const struct cached_process *known = entry_of(cache, pid);
+    const struct cached_process known = *entry_of(cache, pid);
 
-    if (is_same(known, &read))
-        return known->id;
+    if (is_same(&known, &read))
+        return known.id;
     read.id = read_process(cache, address, bytes, time);
+    doubt(cache, &known, &read);
     if (read.id && (is_starting(cache, read.id) || cache->depth == DEPTH_MAX))
         read.read_at = 0;
     *entry_of(cache, pid) = read; /* reading its parents may have evicted its entry */

@@ -127,6 +127,42 @@ static void test_starting_process_is_read_each_time(void **state)
     close_bench(&b);
 }
 
+/* A process can collect while it is read, which moves its names. What was known stays, and the
+ * process is read again soon. A process that keeps having less has it less. */
+static void test_reading_that_has_less_is_doubted(void **state)
+{
+    enum { RUNNING = 1 << 15, READINGS = 10 };
+    const uint64_t soon = SECOND / 10;
+    uint64_t dictionary, call, pair, now = 2 * SECOND;
+    process_id whole, less;
+    struct bench b;
+
+    (void)state;
+    open_bench(&b);
+    spawn(&b, 41, PROC_LIB, INIT_P);
+    fake_put_u32(b.target, b.process + (uint64_t)b.vm.layout.process_state, RUNNING);
+    call = FAKE_TUPLE(b.target, 3, fake_atom_term(SERVER), fake_atom_term(INIT), fake_small(1));
+    pair = FAKE_TUPLE(b.target, 2, fake_atom_term(INITIAL_CALL), call);
+    dictionary = fake_room(b.target, 64);
+    fake_put_u32(b.target, dictionary + (uint64_t)b.vm.layout.procdict_used, 1);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data, pair);
+    set(&b, b.vm.layout.process_dictionary, dictionary);
+    whole = get(&b, SECOND);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data, 0);
+    assert_int_equal(get(&b, now), whole);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data, pair);
+    now += soon;
+    assert_int_equal(get(&b, now), whole);
+    fake_put_u64(b.target, dictionary + (uint64_t)b.vm.layout.procdict_data, 0);
+    assert_int_equal(get(&b, now + SECOND - 1), whole); /* for a second again */
+    now += SECOND;
+    for (int i = 0; i < READINGS; i++, now += soon)
+        assert_int_equal(get(&b, now), whole);
+    less = get(&b, now);
+    assert_int_not_equal(less, whole);
+    close_bench(&b);
+}
+
 /* After a move to another profile, a process is an entry there, found by its struct or by its
  * pid. */
 static void test_process_is_an_entry_after_a_move_to_another_profile(void **state)
@@ -207,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_changed_name_or_dictionary_is_read_at_once),
         cmocka_unit_test(test_new_process_in_a_reused_struct_is_another_one),
         cmocka_unit_test(test_starting_process_is_read_each_time),
+        cmocka_unit_test(test_reading_that_has_less_is_doubted),
         cmocka_unit_test(test_struct_without_a_pid_is_no_process),
         cmocka_unit_test(test_processes_beyond_the_cache_size_are_not_confused),
         cmocka_unit_test(test_unreadable_process_table_is_an_error),
