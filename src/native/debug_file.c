@@ -272,14 +272,16 @@ static void say_result(const struct elf_file *file, const struct wanted *wanted,
               fd >= 0 ? path : "not found, by build id or by .gnu_debuglink");
 }
 
-int debug_file_open(const struct elf_file *file)
+int debug_file_open(struct elf_file *file)
 {
     const struct wanted wanted = wanted_of(file);
     int fd;
 
-    if (!file->root || file->path[0] != '/')
+    if (!file->root || file->path[0] != '/' ||
+        (file->has_no_debug_file && !debug_fetch_has(&file->build_id)))
         return -1;
     fd = open_anywhere(file, &wanted);
+    file->has_no_debug_file = fd < 0;
     if (log_wants(LOG_DECISION))
         say_result(file, &wanted, fd);
     return fd;

@@ -28,8 +28,9 @@ int debug_file_add_place(const char *path, struct error *error);
 
 /* Return a descriptor (O_PATH) of the separate debug file of `file`, for the caller to close. -1 if
  * none is found, or the root of the file's process is unknown (an image in memory, such as the
- * vdso). */
-int debug_file_open(const struct elf_file *file);
+ * vdso). A file that was not found is looked for again only after it was fetched: parsers of VMs
+ * that rest end and start often. */
+int debug_file_open(struct elf_file *file);
 
 /* Says where the symbols of a stripped file are to be had. */
 

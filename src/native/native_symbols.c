@@ -12,16 +12,13 @@
 #include "util/log.h"
 #include "util/sorted.h"
 
-/* Open the debug file. Note whether it is to be fetched. If there was none, it is looked for again
- * only if it has been fetched: parsers of VMs that rest end and start often. */
+/* Open the debug file. Note whether it is to be fetched. */
 static int open_debug_file(struct elf_file *file)
 {
-    bool is_fetched = debug_fetch_has(&file->build_id);
-    int fd = file->has_no_debug_file && !is_fetched ? -1 : debug_file_open(file);
+    int fd = debug_file_open(file);
 
-    if (fd < 0 && is_fetched)
+    if (fd < 0 && debug_fetch_has(&file->build_id))
         debug_fetch_reject(&file->build_id);
-    file->has_no_debug_file = fd < 0;
     file->lacks_debug_file = fd < 0 && !file->in_memory;
     return fd;
 }
