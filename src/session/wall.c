@@ -140,7 +140,13 @@ static void write_owed(struct wall *wall)
 
 /* ---- sweeps ---- */
 
-/* A process is as it was at an earlier sweep. */
+static struct sample *add_sample(struct last_sweep *last)
+{
+    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
+    return &last->samples[last->count++];
+}
+
+/* Visit a process that has not changed since an earlier sweep. */
 static void visit_known(struct wall *wall, const struct swept_process *swept)
 {
     struct last_sweep *last = &wall->last;
@@ -151,8 +157,7 @@ static void visit_known(struct wall *wall, const struct swept_process *swept)
         last->unchanged[last->unchanged_count++] = swept->address;
         return;
     }
-    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
-    wall_resting_get(wall->resting, swept, &last->samples[last->count++], &last->totals);
+    wall_resting_get(wall->resting, swept, add_sample(last), &last->totals);
 }
 
 static void visit(void *context, const struct swept_process *swept)
@@ -170,8 +175,7 @@ static void visit(void *context, const struct swept_process *swept)
         visit_known(wall, swept);
         return;
     }
-    last->samples = xgrow(last->samples, &last->room, last->count, sizeof(*last->samples));
-    sample = &last->samples[last->count++];
+    sample = add_sample(last);
     symbolizer_swept(wall->symbolizer, swept, wall->now, sample, &totals);
     if (last->is_remembered) {
         write_owed_of(wall, swept->address);

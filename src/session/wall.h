@@ -168,7 +168,8 @@ void wall_resting_get(const struct wall_resting *resting, const struct swept_pro
                       struct sample *sample, struct recording_totals *totals);
 
 /* Keep the sample of a process whose stack was read at `now`, unless something of it is missing or
- * there is no room. `totals`: of this sample alone. Nothing may be owed for the sample before. */
+ * there is no room. `totals`: of this sample alone. The caller has taken what was owed for the
+ * process. */
 void wall_resting_put(struct wall_resting *resting, const struct swept_process *swept, uint64_t now,
                       const struct sample *sample, const struct recording_totals *totals);
 

@@ -23,7 +23,7 @@ struct pending {
 
 /* The last sweep. Its samples get their weight when they are appended. */
 struct last_sweep {
-    struct sample *samples; /* of the processes that did not run, but those below */
+    struct sample *samples; /* of processes that did not run, except `unchanged` */
     size_t count, room;
     uint64_t *unchanged; /* structs of processes whose time is owed (struct owed_time) */
     size_t unchanged_count, unchanged_room;

@@ -154,7 +154,7 @@ void wall_resting_put(struct wall_resting *resting, const struct swept_process *
     size_t place;
 
     if (!is_whole(sample, totals) ||
-        (!find(resting, swept->address) && !wall_resting_has_room(resting, 1)))
+        (!wall_resting_has_room(resting, 1) && !find(resting, swept->address)))
         return;
     place = address_map_place(resting->places, swept->address, &is_new);
     if (is_new)

@@ -5,8 +5,8 @@
 
 enum { MOVE_BYTES = 3 };
 
-/* Find where the code behind a call of C code has the top of the Erlang stack, by which of the two
- * instructions comes first. */
+/* After a call of C code, the code takes the top of the Erlang stack from a register or from the
+ * process. Return which of the two instructions comes first. */
 static enum jit_stack first_of(const uint8_t *bytes, size_t size,
                                const uint8_t in_register[MOVE_BYTES],
                                const uint8_t in_process[MOVE_BYTES])
