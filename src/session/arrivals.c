@@ -46,9 +46,10 @@ enum {
 static const uint64_t ASK_PAUSE_MOST_NS = 2048000000000;
 
 /* A look at 1,000 processes takes some 5 ms. The time between two looks is this many times as long.
- * If the kernel reports new VMs, looks may be rarer; some are still needed, because it reports only
- * programs with the usual names of VMs. */
+ * If the kernel reports new VMs, looks may be rarer: RARE_NS apart, if a look takes little time.
+ * Some are still needed, because it reports only programs with the usual names of VMs. */
 enum { PAUSE = 200, PAUSE_IF_REPORTED = 2000 };
+static const uint64_t RARE_NS = 10000000000;
 
 /* In a second, at most this many processes are looked at because they have begun a program: any
  * user can begin many. The next look at all processes finds the others. */
@@ -170,6 +171,14 @@ void arrivals_note(struct arrivals *arrivals, pid_t pid)
     arrivals->count++;
 }
 
+/* The time until the next look after one that took `took` ns. */
+static uint64_t pause_after(uint64_t took, bool are_reported)
+{
+    uint64_t pause = took * (are_reported ? PAUSE_IF_REPORTED : PAUSE);
+
+    return are_reported && pause < RARE_NS ? RARE_NS : pause;
+}
+
 void arrivals_look(struct arrivals *arrivals, bool are_reported)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC);
@@ -177,8 +186,7 @@ void arrivals_look(struct arrivals *arrivals, bool are_reported)
     if (began < arrivals->due)
         return;
     look(arrivals);
-    arrivals->due =
-        began + (clock_ns(CLOCK_MONOTONIC) - began) * (are_reported ? PAUSE_IF_REPORTED : PAUSE);
+    arrivals->due = began + pause_after(clock_ns(CLOCK_MONOTONIC) - began, are_reported);
 }
 
 /* Return the VM that is due first; NULL if none waits. */
