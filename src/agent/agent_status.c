@@ -10,7 +10,9 @@
 #include "os/process.h"
 #include "util/clock.h"
 
-enum { MEMORY_SECONDS = 60 };
+/* The seconds between two readings of all processes of the agent: of their CPU time, which takes
+ * some 10 us for each, and of their memory, which takes some ms. */
+enum { CPU_SECONDS = 5, MEMORY_SECONDS = 60 };
 
 struct agent_status *agent_status_new(struct error *error)
 {
@@ -72,18 +74,27 @@ bool agent_status_refusals(const struct agent_status *status,
     return false;
 }
 
-/* Reading the memory takes some ms. A counter never decreases: a process that ends between two
- * reads is in neither. */
+/* True once `seconds` since the last time. */
+static bool is_due(uint64_t *due, unsigned int seconds)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+    if (now < *due)
+        return false;
+    *due = now + seconds * 1000000000ULL;
+    return true;
+}
+
+/* A counter never decreases: a process that ends between two reads is in neither. */
 static void note_all_processes(struct agent_status *status)
 {
-    uint64_t now = clock_ns(CLOCK_MONOTONIC), cpu, bytes;
+    uint64_t cpu, bytes;
 
-    if (family_cpu_time(getpid(), &cpu) && cpu > status->all_cpu_ns)
+    if (is_due(&status->cpu_due, CPU_SECONDS) && family_cpu_time(getpid(), &cpu) &&
+        cpu > status->all_cpu_ns)
         status->all_cpu_ns = cpu;
-    if (now < status->memory_due || !family_memory(getpid(), &bytes))
-        return;
-    status->all_bytes = bytes;
-    status->memory_due = now + MEMORY_SECONDS * 1000000000ULL;
+    if (is_due(&status->memory_due, MEMORY_SECONDS) && family_memory(getpid(), &bytes))
+        status->all_bytes = bytes;
 }
 
 void agent_status_note(struct agent_status *status, const struct session *session,

@@ -65,7 +65,7 @@ struct agent_status {
     _Atomic uint64_t losses[LOSS_COUNT];    /* by enum loss */
     _Atomic uint64_t cpu_ns, resident;      /* of the process that records; bytes */
     _Atomic uint64_t all_cpu_ns, all_bytes; /* of all processes of the agent; 0: not known */
-    uint64_t memory_due;                    /* CLOCK_MONOTONIC: when all_bytes is read next */
+    uint64_t cpu_due, memory_due;           /* CLOCK_MONOTONIC: when they are read next */
     _Atomic uint64_t budget_ppm;            /* what is in force; 10000 ppm are 1 % */
     _Atomic uint64_t spool_bytes, spool_recordings;
     struct service_status services[STATUS_SERVICES_MAX];
