@@ -15,6 +15,11 @@ void memory_free(struct memory *memory)
         memory->free(memory);
 }
 
+bool memory_is_there(struct memory *memory)
+{
+    return !memory->is_there || memory->is_there(memory);
+}
+
 void memory_read_spans(struct memory *memory, struct memory_span *spans, size_t count)
 {
     if (memory->read_spans && !stop_is_overdue()) {

@@ -32,6 +32,8 @@ struct memory {
     bool (*read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
     /* As memory_read_spans(). NULL: each span is read by itself. */
     void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
+    /* As memory_is_there(). NULL: it always is. */
+    bool (*is_there)(struct memory *memory);
     void (*free)(struct memory *memory);
     memory_lock_look is_lock_taken; /* NULL: not known */
     void *look_context;
@@ -59,6 +61,10 @@ static inline void memory_watch_lock(struct memory *memory, memory_lock_look is_
 /* Return the thread that is reading a process, and the process; 0 if there is none. If the process
  * delays the read, only the end of the program ends it. */
 pid_t memory_process_reader(pid_t *ret_process);
+
+/* True if the memory can still be read: not once the process has ended or called exec(). This takes
+ * a twentieth of the time of process_runs(). */
+bool memory_is_there(struct memory *memory);
 
 /* NULL is allowed, as in every function that frees. */
 void memory_free(struct memory *memory);

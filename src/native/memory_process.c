@@ -73,7 +73,7 @@ static bool is_same_memory(struct process_memory *process)
 }
 
 /* If a process takes the lock within this time after a look, it still delays the reader. */
-static const uint64_t LOOK_NS = 5000;
+static const uint64_t LOOK_NS = 20000;
 
 /* True if nothing delays a read, as far as is known. Threads that map memory take the lock for some
  * microseconds each time. */
@@ -419,6 +419,11 @@ static void process_read_spans(struct memory *memory, struct memory_span *spans,
         spans[i].is_read = false;
 }
 
+static bool process_is_there(struct memory *memory)
+{
+    return is_same_memory((struct process_memory *)memory);
+}
+
 static void process_free(struct memory *memory)
 {
     struct process_memory *process = (struct process_memory *)memory;
@@ -445,6 +450,7 @@ struct memory *memory_of_process(pid_t pid)
     process->ranges = mapped_ranges_new(pid);
     process->memory.read = process_read;
     process->memory.read_spans = process_read_spans;
+    process->memory.is_there = process_is_there;
     process->memory.free = process_free;
     process->pid = pid;
     process->page = (uint64_t)sysconf(_SC_PAGESIZE);

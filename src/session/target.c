@@ -56,7 +56,7 @@ void target_leave_session(struct target *target)
 
 bool target_runs(const struct target *target)
 {
-    return process_runs(target->vm->pid, &target->vm->identity);
+    return memory_is_there(target->vm->memory);
 }
 
 bool target_is_readable(const struct target *target)

@@ -246,6 +246,7 @@ static void test_memory_ends_at_exec(void **state)
     (void)state;
     assert_true(memory_read_u64(memory, (uintptr_t)&word, &copy));
     assert_int_equal(copy, word);
+    assert_true(memory_is_there(memory));
     kill(child, SIGCONT);
     assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
     snprintf(path, sizeof(path), "/proc/%d/maps", (int)child);
@@ -256,6 +257,8 @@ static void test_memory_ends_at_exec(void **state)
     later = memory_of_process(child);
     assert_true(memory_read_u64(later, start, &copy));
     usleep(10000); /* it is looked at once a millisecond */
+    assert_false(memory_is_there(memory));
+    assert_true(memory_is_there(later));
     assert_false(memory_read_u64(memory, start, &copy));
     span.address = start;
     span.buffer = &copy;
@@ -265,6 +268,23 @@ static void test_memory_ends_at_exec(void **state)
     memory_free(memory);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+}
+
+/* Not even while the process waits for its parent to take its exit status. */
+static void test_memory_is_not_there_after_the_end(void **state)
+{
+    pid_t child = start_child();
+    struct memory *memory = memory_of_process(child);
+    siginfo_t end;
+
+    (void)state;
+    assert_true(memory_is_there(memory));
+    kill(child, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)child, &end, WEXITED | WNOWAIT), 0);
+    usleep(10000); /* as above */
+    assert_false(memory_is_there(memory));
+    waitpid(child, NULL, 0);
+    memory_free(memory);
 }
 
 int main(void)
@@ -280,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_string_in_an_image_that_ends_within_a_page_is_read),
         cmocka_unit_test(test_read_from_an_ended_process_fails),
         cmocka_unit_test(test_memory_ends_at_exec),
+        cmocka_unit_test(test_memory_is_not_there_after_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
