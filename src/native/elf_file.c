@@ -15,6 +15,7 @@
 #include "native/native_symbols.h"
 #include "os/patient_open.h"
 #include "os/procfs.h"
+#include "util/address_map.h"
 #include "util/alloc.h"
 #include "util/files.h"
 #include "util/log.h"
@@ -283,6 +284,7 @@ void elf_file_free(struct elf_file *file)
     recent_bytes_forget(&file->recent);
     known_symbols_free(file->known);
     known_rules_free(file->rules);
+    address_map_free(file->likenesses);
     free(file->root);
     free(file->path);
     free(file);

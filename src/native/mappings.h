@@ -63,11 +63,12 @@ struct elf_file {
         DEBUG_INFORMATION_KEPT,    /* by the parser */
         DEBUG_INFORMATION_REFUSED, /* the parser gave no answer: it is not asked again */
     } debug_information;
-    unsigned int debug_epoch;    /* of the parser that got the request for it */
-    uint32_t debug_version;      /* debug_fetch_version() at that time */
-    struct known_symbols *known; /* answers about its functions (native/native_symbols.h) */
-    struct known_rules *rules;   /* answers about unwinding (native/cfi_rules.h) */
-    struct recent_bytes recent;  /* of its content */
+    unsigned int debug_epoch;       /* of the parser that got the request for it */
+    uint32_t debug_version;         /* debug_fetch_version() at that time */
+    struct known_symbols *known;    /* answers about its functions (native/native_symbols.h) */
+    struct known_rules *rules;      /* answers about unwinding (native/cfi_rules.h) */
+    struct address_map *likenesses; /* answers of native_symbol_likeness(); NULL: none yet */
+    struct recent_bytes recent;     /* of its content */
     /* The starts of its functions: its .eh_frame_hdr (native/native_code.h). NULL until first used.
      */
     uint8_t *functions;

@@ -8,6 +8,7 @@
 #include "native/debug_fetch.h"
 #include "native/debug_file.h"
 #include "native/elf_file.h"
+#include "util/address_map.h"
 #include "util/alloc.h"
 #include "util/log.h"
 #include "util/sorted.h"
@@ -84,7 +85,7 @@ enum native_symbols_source native_symbols_source(struct elf_file *file)
 
 /* Most files of a VM have some hundred functions on stacks. Names are mostly short; those of C++
  * can be long. */
-enum { ANSWERS_MAX = 1 << 12, NAME_BYTES_MAX = 1 << 18 };
+enum { ANSWERS_MAX = 1 << 12, NAME_BYTES_MAX = 1 << 18, LIKENESSES_MAX = 1 << 10 };
 
 struct known_symbol {
     struct elf_found at;
@@ -233,7 +234,16 @@ static uint64_t ask_number(struct elf_file *file, enum elf_call call, uint64_t a
 
 uint64_t native_symbol_likeness(struct elf_file *file, uint64_t start)
 {
-    return ask_number(file, ELF_LIKENESS, start - file->bias, NULL);
+    uint64_t likeness;
+
+    if (!file->likenesses)
+        file->likenesses = address_map_new(LIKENESSES_MAX);
+    if (address_map_get(file->likenesses, start, &likeness))
+        return likeness;
+    likeness = ask_number(file, ELF_LIKENESS, start - file->bias, NULL);
+    if (!file->is_lost)
+        address_map_put(file->likenesses, start, likeness);
+    return likeness;
 }
 
 uint64_t native_symbol_address(struct elf_file *file, const char *name)
