@@ -165,7 +165,7 @@ $(BUILD)/gen/%.skel.h: $(BUILD)/gen/%.o
 $(BUILD)/tests/recorder_test $(BUILD)/fuzz/tests/recorder_test: UNIT_WRAPPED := session_begin session_step \
 	session_end session_pause session_resume session_stop session_alive session_may_continue \
 	rotation_create rotation_write rotation_is_busy
-$(BUILD)/tests/cfi_test $(BUILD)/fuzz/tests/cfi_test: UNIT_WRAPPED := elf_file_rule
+$(BUILD)/tests/cfi_test $(BUILD)/fuzz/tests/cfi_test: UNIT_WRAPPED := elf_file_rules
 $(BUILD)/tests/session_follow_test $(BUILD)/fuzz/tests/session_follow_test: UNIT_WRAPPED := node_name_now \
 	target_is_readable target_note_end symbolizer_look_at_threads arrivals_again event_samples_leave \
 	programs_remove_target

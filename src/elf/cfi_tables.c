@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elf/elf_limits.h"
+#include "elf/function_table.h"
 #include "util/alloc.h"
 
 /* ---- expressions ---- */
@@ -226,28 +227,47 @@ static bool compile(Dwarf_CFI *table, uint64_t pc, struct buffer *rule)
 struct cfi_tables {
     Dwarf_CFI *eh_frame;
     Dwarf *dwarf;
-    Dwarf_CFI *debug_frame; /* owned by dwarf */
+    Dwarf_CFI *debug_frame;          /* owned by dwarf */
+    struct function_table functions; /* of no function if it is not known */
 };
 
-/* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes. So
- * call it only for files with a .debug_frame. */
-static bool has_debug_frame(Elf *elf)
+/* Return the section with this name that has data in the file; NULL if there is none. */
+static Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Shdr *ret_header)
 {
     Elf_Scn *section = NULL;
     size_t names;
 
     if (elf_getshdrstrndx(elf, &names) != 0)
-        return false;
+        return NULL;
     while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
         const char *name = NULL;
 
-        if (gelf_getshdr(section, &header))
-            name = elf_strptr(elf, names, header.sh_name);
-        if (name && strcmp(name, ".debug_frame") == 0 && header.sh_type != SHT_NOBITS)
-            return true;
+        if (gelf_getshdr(section, ret_header))
+            name = elf_strptr(elf, names, ret_header->sh_name);
+        if (name && strcmp(name, wanted) == 0 && ret_header->sh_type != SHT_NOBITS)
+            return section;
     }
-    return false;
+    return NULL;
+}
+
+/* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes. So
+ * call it only for files with a .debug_frame. */
+static bool has_debug_frame(Elf *elf)
+{
+    GElf_Shdr header;
+
+    return find_section(elf, ".debug_frame", &header) != NULL;
+}
+
+static void find_functions(struct cfi_tables *tables, Elf *elf)
+{
+    GElf_Shdr header;
+    Elf_Scn *section = find_section(elf, ".eh_frame_hdr", &header);
+    const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+    if (!data || !data->d_buf ||
+        !function_table_read(&tables->functions, data->d_buf, data->d_size, header.sh_addr))
+        tables->functions.count = 0;
 }
 
 struct cfi_tables *cfi_tables_new(Elf *elf)
@@ -258,6 +278,7 @@ struct cfi_tables *cfi_tables_new(Elf *elf)
     if (!gelf_getehdr(elf, &header) || header.e_machine != cpu.elf)
         return tables;
     tables->eh_frame = dwarf_getcfi_elf(elf);
+    find_functions(tables, elf);
     if (has_debug_frame(elf) && elf_limits_fit_debug(elf)) {
         tables->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
         tables->debug_frame = tables->dwarf ? dwarf_getcfi(tables->dwarf) : NULL;
@@ -278,4 +299,11 @@ void cfi_tables_rule(struct cfi_tables *tables, uint64_t pc, struct buffer *rule
 {
     if (!compile(tables->eh_frame, pc, rule))
         compile(tables->debug_frame, pc, rule);
+}
+
+uint64_t cfi_tables_function(const struct cfi_tables *tables, uint64_t pc)
+{
+    size_t until = function_table_until(&tables->functions, pc);
+
+    return until ? function_table_start(&tables->functions, until - 1) : pc;
 }

@@ -71,3 +71,7 @@ void cfi_tables_free(struct cfi_tables *tables);
 /* Append the rule for `pc`, an address in the file. Nothing if the file has no rule for it, or one
  * that exceeds the bounds of this module. */
 void cfi_tables_rule(struct cfi_tables *tables, uint64_t pc, struct buffer *rule);
+
+/* The start of the last function that begins at `pc` or before it, by .eh_frame_hdr; `pc` if that
+ * is not known. */
+uint64_t cfi_tables_function(const struct cfi_tables *tables, uint64_t pc);

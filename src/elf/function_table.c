@@ -43,3 +43,18 @@ uint64_t function_table_start(const struct function_table *table, size_t index)
     memcpy(&offset, table->pairs + index * PAIR_BYTES, sizeof(offset));
     return table->address + (uint64_t)(int64_t)offset;
 }
+
+size_t function_table_until(const struct function_table *table, uint64_t address)
+{
+    size_t low = 0, high = table->count;
+
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (function_table_start(table, middle) <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

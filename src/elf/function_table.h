@@ -23,3 +23,6 @@ bool function_table_read(struct function_table *table, const void *bytes, size_t
 /* The start of function `index`, an address of the file. Starts ascend, unless the file is
  * damaged. */
 uint64_t function_table_start(const struct function_table *table, size_t index);
+
+/* The number of functions that start at `address` of the file or before it. */
+size_t function_table_until(const struct function_table *table, uint64_t address);

@@ -32,8 +32,9 @@ enum elf_call {
     ELF_SYMBOL_NAMED,
     /* The same among the symbols that were split off `file` and that ELF_SYMBOLS has read. */
     ELF_DEBUG_SYMBOL_NAMED,
-    /* The rule for unwinding at `address`. Answer: struct cfi_rule. */
-    ELF_RULE,
+    /* The rules for unwinding at `address` and around it. Answer: a struct elf_rule for each,
+     * followed by its struct cfi_rule; empty if `address` has none. */
+    ELF_RULES,
     /* List the USDT probes of `file`, beginning with number `address`. Answer: a struct elf_probe
      * for each, followed by its provider and its name; as many as fit. */
     ELF_PROBES,
@@ -94,6 +95,11 @@ struct elf_opened {
 /* As struct elf_symbol in elf/symbols.h. */
 struct elf_found {
     uint64_t start, end, same_from, same_to; /* addresses in the file */
+};
+
+struct elf_rule {
+    uint64_t pc;    /* an address where it holds, as from there to its end */
+    uint64_t bytes; /* of the struct cfi_rule that follows */
 };
 
 struct elf_inlined {

@@ -242,11 +242,58 @@ static void find_address(const struct file *file, const struct elf_request *requ
     free(name);
 }
 
-static void find_rule(struct file *file, uint64_t pc, struct buffer *answer)
+/* Append the rule at `pc`. Return the address where it ends; 0 if there is no rule, or if its end
+ * is not known. */
+static uint64_t put_rule(const struct file *file, uint64_t pc, struct buffer *answer)
 {
+    struct elf_rule head = {.pc = pc};
+    struct cfi_rule rule;
+    size_t at = answer->size, begin = at + sizeof(head);
+
+    buffer_put(answer, &head, sizeof(head));
+    cfi_tables_rule(file->rules, pc, answer);
+    head.bytes = answer->size - begin;
+    if (!head.bytes) {
+        answer->size = at;
+        return 0;
+    }
+    memcpy(answer->data + at, &head, sizeof(head));
+    memcpy(&rule, answer->data + begin, sizeof(rule));
+    return rule.end > pc ? rule.end : 0;
+}
+
+/* Append the rules from `from` to `until`, at most RULES_MOST, as far as each begins where the one
+ * before it ends. Return the end of the last one. */
+static uint64_t put_rules(const struct file *file, uint64_t from, uint64_t until,
+                          struct buffer *answer)
+{
+    enum { RULES_MOST = 32 };
+    uint64_t end = from;
+
+    for (int i = 0; end < until && i < RULES_MOST && answer->size < ELF_ANSWER_MAX / 4; i++) {
+        uint64_t next = put_rule(file, end, answer);
+
+        if (!next)
+            break;
+        end = next;
+    }
+    return end;
+}
+
+/* Most samples of a function have different addresses, and a question takes as long as some twenty
+ * rules. So the answer has all of the function, unless it is large. */
+static void find_rules(struct file *file, uint64_t pc, struct buffer *answer)
+{
+    enum { NEAR = 2048 };
+    uint64_t start;
+
     if (!file->rules)
         file->rules = cfi_tables_new(file->elf);
-    cfi_tables_rule(file->rules, pc, answer);
+    start = cfi_tables_function(file->rules, pc);
+    if (pc - start <= NEAR && put_rules(file, start, pc + NEAR, answer) > pc)
+        return;
+    answer->size = 0;
+    put_rules(file, pc, pc + NEAR, answer);
 }
 
 static void find_calls(const struct file *file, uint64_t function, struct buffer *answer)
@@ -314,8 +361,8 @@ static void answer_about(struct elf_service *service, const struct elf_request *
     case ELF_DEBUG_SYMBOL_NAMED:
         find_address(file, request, text, answer);
         break;
-    case ELF_RULE:
-        find_rule(file, request->address, answer);
+    case ELF_RULES:
+        find_rules(file, request->address, answer);
         break;
     case ELF_PROBES:
         list_probes(file, request->address, answer);

@@ -5,13 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/requests.h"
 #include "native/cfi_internal.h"
 #include "native/elf_file.h"
 #include "util/alloc.h"
+#include "util/buffer.h"
+#include "util/cursor.h"
 #include "util/sorted.h"
 
-/* The most ranges that are kept for a file (1 MB). A file that has more loses all of them. */
-enum { MOST_RANGES = 1 << 13 };
+/* The most ranges that are kept for a file (1 MB), and that one answer adds. A file that has more
+ * loses all of them. */
+enum { MOST_RANGES = 1 << 13, ANSWERED_MOST = 64 };
 
 /* Addresses that have the same rule. Each request to the process that has the file costs two
  * switches of processes, and most samples have an address that was not seen before. */
@@ -51,6 +55,24 @@ static struct cfi_rule *sound(struct cfi_rule *rule, size_t size)
     return NULL;
 }
 
+/* Take a rule of an answer, malloc'ed, and an address where it holds. NULL if it can't be applied.
+ */
+static struct cfi_rule *take_rule(struct cursor *cursor, uint64_t *ret_pc)
+{
+    struct elf_rule head = {0};
+    const void *bytes;
+    struct cfi_rule *rule;
+
+    cursor_copy(cursor, &head, sizeof(head));
+    bytes = cursor_take(cursor, head.bytes, "a rule is cut off");
+    if (!bytes)
+        return NULL;
+    *ret_pc = head.pc;
+    rule = xmalloc(head.bytes + 1);
+    memcpy(rule, bytes, head.bytes);
+    return sound(rule, head.bytes);
+}
+
 /* Insert a range at `at`: from `pc` to the end of the rule or to the next range, or `pc` alone. */
 static struct rule_range *insert(struct known_rules *known, size_t at, uint64_t pc,
                                  struct cfi_rule *rule)
@@ -69,25 +91,51 @@ static struct rule_range *insert(struct known_rules *known, size_t at, uint64_t 
     return place;
 }
 
+/* Return the range that contains `pc`; NULL if none is known. */
+static struct rule_range *find(const struct known_rules *known, uint64_t pc, size_t *ret_at)
+{
+    *ret_at = sorted_until(known->ranges, known->count, sizeof(*known->ranges), pc);
+    if (*ret_at && pc < known->ranges[*ret_at - 1].end)
+        return &known->ranges[*ret_at - 1];
+    return NULL;
+}
+
+/* Keep the rules of an answer that are new. */
+static void keep(struct known_rules *known, const struct buffer *answer)
+{
+    struct cursor cursor = cursor_over(answer->data, answer->size);
+
+    for (int i = 0; cursor.at < cursor.end && !cursor.problem && i < ANSWERED_MOST; i++) {
+        uint64_t pc = 0;
+        struct cfi_rule *rule = take_rule(&cursor, &pc);
+        size_t at;
+
+        if (rule && !find(known, pc, &at))
+            insert(known, at, pc, rule);
+        else
+            free(rule);
+    }
+}
+
 /* Return the range that contains `pc`. */
 static struct rule_range *range_of(struct elf_file *file, uint64_t pc)
 {
-    struct known_rules *known;
-    size_t at, size = 0;
-    struct cfi_rule *rule;
+    struct buffer answer = {0};
+    struct rule_range *range;
+    size_t at;
 
     if (!file->rules)
         file->rules = xcalloc(1, sizeof(*file->rules));
-    known = file->rules;
-    at = sorted_until(known->ranges, known->count, sizeof(*known->ranges), pc);
-    if (at && pc < known->ranges[at - 1].end)
-        return &known->ranges[at - 1];
-    if (known->count == MOST_RANGES) {
-        forget(known);
-        at = 0;
-    }
-    rule = elf_file_rule(file, pc, &size);
-    return insert(known, at, pc, sound(rule, size));
+    range = find(file->rules, pc, &at);
+    if (range)
+        return range;
+    elf_file_rules(file, pc, &answer);
+    if (file->rules->count + ANSWERED_MOST > MOST_RANGES)
+        forget(file->rules);
+    keep(file->rules, &answer);
+    buffer_free(&answer);
+    range = find(file->rules, pc, &at);
+    return range ? range : insert(file->rules, at, pc, NULL);
 }
 
 const struct cfi_rule *cfi_rules_find(struct elf_file *file, uint64_t pc, uint64_t next)

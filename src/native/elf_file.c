@@ -374,16 +374,10 @@ size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_
     return done;
 }
 
-struct cfi_rule *elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size)
+void elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules)
 {
-    struct buffer answer = {0};
-
-    if (elf_file_ask(file, ELF_RULE, pc, NULL, -1, &answer) && answer.size) {
-        *size = answer.size;
-        return (struct cfi_rule *)answer.data;
-    }
-    buffer_free(&answer);
-    return NULL;
+    if (!elf_file_ask(file, ELF_RULES, pc, NULL, -1, rules))
+        rules->size = 0;
 }
 
 struct build_id elf_file_build_id(struct parser *parser, int fd)

@@ -49,8 +49,9 @@ bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, c
  * the file, or on failure. */
 size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_t size);
 
-/* Return the rule for unwinding at `pc`, malloc'ed, and its size; NULL if there is none. */
-struct cfi_rule *elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);
+/* Append the rules for unwinding at `pc` and after it (ELF_RULES in elf/requests.h); nothing if
+ * there is none. */
+void elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules);
 
 /* The build id of another file; unknown if it is no ELF file. */
 struct build_id elf_file_build_id(struct parser *parser, int fd);

@@ -105,24 +105,15 @@ bool native_code_find_function(struct elf_file *file, uint64_t address, uint64_t
                                uint64_t *end)
 {
     struct function_table table;
-    uint64_t wanted = address - file->bias;
-    size_t low = 0, high;
+    size_t until;
 
     if (!find_table(file, &table))
         return false;
-    high = table.count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-
-        if (function_table_start(&table, middle) <= wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    until = function_table_until(&table, address - file->bias);
+    if (!until)
         return false;
-    *start = function_table_start(&table, low - 1) + file->bias;
-    *end = low < table.count ? function_table_start(&table, low) + file->bias : 0;
+    *start = function_table_start(&table, until - 1) + file->bias;
+    *end = until < table.count ? function_table_start(&table, until) + file->bias : 0;
     return true;
 }
 

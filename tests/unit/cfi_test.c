@@ -4,9 +4,12 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <ucontext.h>
+#include <unistd.h>
 
+#include "elf/cfi_tables.h"
 #include "native/cfi_rules.h"
 #include "native/elf_file.h"
 
@@ -359,28 +362,42 @@ static void test_failed_step_leaves_the_registers_unchanged(void **state)
 }
 
 static int requests;
-struct cfi_rule *__real_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);
-struct cfi_rule *__wrap_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size);
+void __real_elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules);
+void __wrap_elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules);
 
-struct cfi_rule *__wrap_elf_file_rule(struct elf_file *file, uint64_t pc, size_t *size)
+void __wrap_elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules)
 {
     requests++;
-    return __real_elf_file_rule(file, pc, size);
+    __real_elf_file_rules(file, pc, rules);
 }
 
-/* True if `pc` has the rule that the other process gives for it alone. */
-static bool has_its_own_rule(struct elf_file *file, uint64_t pc)
+/* The call-frame information of a file, read in this process. */
+static struct cfi_tables *tables_of(const struct elf_file *file, Elf **ret_elf)
 {
-    size_t size = 0;
-    struct cfi_rule *own = __real_elf_file_rule(file, pc, &size);
-    const struct cfi_rule *known = cfi_rules_find(file, pc, pc);
-    bool is_alike = !own; /* its code was followed */
+    int fd = open(file->path, O_RDONLY);
 
-    if (own && known) {
-        own->end = known->end;
-        is_alike = memcmp(own, known, size) == 0;
+    assert_true(fd >= 0);
+    elf_version(EV_CURRENT);
+    *ret_elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    assert_non_null(*ret_elf);
+    close(fd);
+    return cfi_tables_new(*ret_elf);
+}
+
+/* True if `pc` has the rule that the file has for it alone. */
+static bool has_its_own_rule(struct elf_file *file, struct cfi_tables *tables, uint64_t pc)
+{
+    struct buffer rule = {0};
+    const struct cfi_rule *known = cfi_rules_find(file, pc, pc);
+    bool is_alike;
+
+    cfi_tables_rule(tables, pc, &rule);
+    is_alike = !rule.size; /* its code was followed */
+    if (rule.size && known) {
+        ((struct cfi_rule *)rule.data)->end = known->end;
+        is_alike = memcmp(rule.data, known, rule.size) == 0;
     }
-    free(own);
+    buffer_free(&rule);
     return is_alike;
 }
 
@@ -396,16 +413,18 @@ static uintptr_t code_of_qsort(void)
     return code;
 }
 
-/* The process that reads ELF files gets one request for all addresses that have the same rule. Each
- * address has the rule that it gets alone. */
-static void test_rule_is_requested_once(void **state)
+/* The process that reads ELF files gets about one request for each function. Each address has the
+ * rule that the file has for it alone. */
+static void test_rules_of_a_function_are_requested_together(void **state)
 {
     enum { BYTES = 4000 };
     struct unwinder unwinder = unwinder_of(getpid());
     struct mapping *mapping = mappings_find_code(unwinder.mappings, code_of_qsort());
     struct elf_file *file = mapping_file(unwinder.mappings, mapping);
     const uint64_t code = code_of_qsort() - file->bias;
+    struct cfi_tables *tables;
     unsigned int seed = 1;
+    Elf *elf;
 
     (void)state;
     requests = 0;
@@ -415,9 +434,12 @@ static void test_rule_is_requested_once(void **state)
         cfi_rules_cover(file, pc);
         cfi_rules_find(file, pc, pc);
     }
-    assert_in_range(requests, 20, BYTES / 8);
+    assert_in_range(requests, 20, BYTES / 25);
+    tables = tables_of(file, &elf);
     for (uint64_t i = 0; i < BYTES; i++)
-        assert_true(has_its_own_rule(file, code + i));
+        assert_true(has_its_own_rule(file, tables, code + i));
+    cfi_tables_free(tables);
+    elf_end(elf);
     unwinder_free(&unwinder);
 }
 
@@ -453,7 +475,7 @@ int main(void)
         cmocka_unit_test(test_code_without_rules_is_followed_to_its_return),
         cmocka_unit_test(test_code_without_a_return_has_no_caller),
         cmocka_unit_test(test_failed_step_leaves_the_registers_unchanged),
-        cmocka_unit_test(test_rule_is_requested_once),
+        cmocka_unit_test(test_rules_of_a_function_are_requested_together),
         cmocka_unit_test(test_steps_stay_correct_when_the_full_cache_is_cleared),
     };
 
