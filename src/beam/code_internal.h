@@ -34,10 +34,21 @@ struct code_module {
     uint64_t retired_ns; /* CLOCK_MONOTONIC */
 };
 
+/* One of the newest entries of the list, as the last refresh has read it. */
+struct newest_entry {
+    uint64_t address;
+    uint64_t symfile, symfile_size;
+    uint64_t hash; /* of the first bytes of the symbol file */
+};
+
+enum { NEWEST = 4 }; /* entries that each refresh compares */
+
 struct code {
     struct vm *vm;
     bool old_format;
     uint64_t first_entry; /* at the last refresh */
+    struct newest_entry newest[NEWEST];
+    size_t newest_count;
     uint64_t normal_exit;
     bool frame_pointers;
     uint64_t epoch;

@@ -14,7 +14,6 @@
 
 enum {
     HEADER_BYTES = 512, /* read of a module before it is parsed */
-    RECHECKED = 4,      /* newest entries that each refresh compares */
     /* All symbol files of OTP together have 13 MB: 1,069 modules, the largest 0.6 MB. Only symbol
      * files of modules with samples, and of replaced modules, are parsed. */
     PARSED_SHARE = 4,     /* of the memory */
@@ -145,11 +144,16 @@ static void parse_older_versions(struct code *code, const char *name)
 
 /* ---- following the list ---- */
 
+static size_t header_bytes(uint64_t symfile_size)
+{
+    return symfile_size < HEADER_BYTES ? symfile_size : HEADER_BYTES;
+}
+
 static bool read_header(struct code *code, const struct gdb_jit_entry *entry, uint64_t *hash,
                         struct gdb_jit_header *header)
 {
     uint8_t bytes[HEADER_BYTES];
-    size_t size = entry->symfile_size < sizeof(bytes) ? entry->symfile_size : sizeof(bytes);
+    size_t size = header_bytes(entry->symfile_size);
     struct error ignored;
 
     if (!memory_read(code->vm->memory, entry->symfile, bytes, size))
@@ -241,9 +245,50 @@ static bool read_new(struct code *code, struct new_entry *new)
     return true;
 }
 
+static void note_newest(struct code *code, const struct new_entry *new)
+{
+    code->newest[code->newest_count++] = (struct newest_entry){
+        .address = new->address,
+        .symfile = new->entry.symfile,
+        .symfile_size = new->entry.symfile_size,
+        .hash = new->hash,
+    };
+}
+
+/* True if the list begins as at the last refresh, with the same symbol files. One call reads all of
+ * it. */
+static bool begins_as_before(struct code *code)
+{
+    uint8_t bytes[NEWEST][HEADER_BYTES];
+    struct gdb_jit_words words[NEWEST];
+    struct memory_span spans[1 + 2 * NEWEST];
+    uint64_t first;
+    size_t count = 0;
+
+    spans[count++] = (struct memory_span){code_generation_address(code), &first, sizeof(first)};
+    for (size_t i = 0; i < code->newest_count; i++) {
+        const struct newest_entry *entry = &code->newest[i];
+
+        spans[count++] = (struct memory_span){entry->address, &words[i], sizeof(words[i])};
+        spans[count++] =
+            (struct memory_span){entry->symfile, bytes[i], header_bytes(entry->symfile_size)};
+    }
+    memory_read_spans(code->vm->memory, spans, count);
+    for (size_t i = 0; i < count; i++)
+        if (!spans[i].is_read)
+            return false;
+    for (size_t i = 0; i < code->newest_count; i++) {
+        const struct newest_entry *entry = &code->newest[i];
+
+        if (words[i].symfile != entry->symfile || words[i].symfile_size != entry->symfile_size ||
+            hash_bytes(bytes[i], header_bytes(entry->symfile_size)) != entry->hash)
+            return false;
+    }
+    return code->newest_count == NEWEST && first == code->first_entry;
+}
+
 /* Collect the entries from `first` on that are not yet known, newest first. The list is newest
- * first, so all entries after a known one are known too. The newest RECHECKED entries are always
- * compared. */
+ * first, so all entries after a known one are known too. The NEWEST entries are always compared. */
 static size_t collect_new(struct code *code, uint64_t first, struct new_entry **ret)
 {
     struct new_entry *entries = NULL;
@@ -264,11 +309,13 @@ static size_t collect_new(struct code *code, uint64_t first, struct new_entry **
         if (!gdb_jit_read_entry(code->vm->memory, at, &new.entry))
             break;
         known = is_known(code, at, &new.entry);
-        if (known && seen >= RECHECKED)
+        if (known && seen >= NEWEST)
             break;
         at = new.entry.next;
         if (!read_new(code, &new))
             continue;
+        if (seen < NEWEST)
+            note_newest(code, &new);
         if (known && is_unchanged(code, &new)) {
             free(new.name);
             continue;
@@ -315,12 +362,13 @@ int code_refresh(struct code *code, struct error *error)
     size_t count;
     bool changed;
 
-    if (began < code->rest_until)
+    if (began < code->rest_until || begins_as_before(code))
         return 0;
     if (!memory_read_u64(code->vm->memory, code->vm->roots.jit_descriptor + GDB_JIT_FIRST_ENTRY,
                          &first))
         return error_set(error, ERROR_NO_PROCESS, "the VM's list of loaded code can't be read");
     code->out_of_time = false;
+    code->newest_count = 0;
     count = collect_new(code, first, &entries);
     took = clock_ns(CLOCK_MONOTONIC) - began;
     changed = add_entries(code, entries, count);

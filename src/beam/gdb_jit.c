@@ -51,14 +51,14 @@ static int malformed(const struct cursor *cursor, struct error *error)
 
 bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry)
 {
-    uint64_t words[4]; /* next, prev, symfile_addr, symfile_size */
+    struct gdb_jit_words words;
 
-    if (!memory_read(memory, address, words, sizeof(words)))
+    if (!memory_read(memory, address, &words, sizeof(words)))
         return false;
-    if (words[3] < 16 || words[3] > SYMFILE_MAX)
+    if (words.symfile_size < 16 || words.symfile_size > SYMFILE_MAX)
         return false;
-    *entry =
-        (struct gdb_jit_entry){.next = words[0], .symfile = words[2], .symfile_size = words[3]};
+    *entry = (struct gdb_jit_entry){
+        .next = words.next, .symfile = words.symfile, .symfile_size = words.symfile_size};
     return true;
 }
 

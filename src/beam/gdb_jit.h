@@ -32,6 +32,11 @@ struct gdb_jit_entry {
     uint64_t symfile, symfile_size;
 };
 
+/* An entry in the VM's memory (struct jit_code_entry). */
+struct gdb_jit_words {
+    uint64_t next, prev, symfile, symfile_size;
+};
+
 /* False if the entry can't be read or makes no sense. */
 bool gdb_jit_read_entry(struct memory *memory, uint64_t address, struct gdb_jit_entry *entry);
 
