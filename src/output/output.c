@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "output/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "output/formats.h"
 #include "output/changes/changes.h"
-#include "output/output_file.h"
+#include "output/one_output.h"
 #include "output/weight.h"
 #include "profile/events.h"
 #include "profile/limits.h"
@@ -17,73 +16,6 @@
 #include "util/alloc.h"
 #include "view/selection.h"
 
-/* ---- one output ---- */
-
-struct output {
-    const struct output_format *format;
-    const struct output_request *request;
-    char *path;
-    struct output_source source;
-    struct weight weight; /* if the format holds one event */
-    struct output_file file;
-    bool begun;
-    bool leaves_out; /* it has left out a sample */
-    void *state;     /* NULL: not begun, or finished */
-};
-
-static int begin(struct output *output, struct error *error)
-{
-    if (output_file_open(&output->file, output->path, output->request->file, error))
-        return -1;
-    output->begun = true;
-    output->state = output->format->begin(output->file.file, &output->source, error);
-    return output->state ? 0 : output_file_prefix(output->path, error);
-}
-
-static int pass_sample(struct output *output, const struct sample *sample, struct error *error)
-{
-    if (output->format->sample(output->state, sample, error))
-        return output_file_prefix(output->path, error);
-    if (!output->request->file && output_file_failed(&output->file))
-        return error_set(error, ERROR_FAILED, "can't write %s: %s",
-                         output->file.path ? output->file.path : "the output", strerror(errno));
-    return 0;
-}
-
-/* True if the output gets the sample (output_format.of_peers). */
-static bool counts(const struct output *output, const struct sample *sample)
-{
-    if (sample->event != output->source.event)
-        return false;
-    if (output->request->target &&
-        value_scales_target(output->source.profile, sample) != output->request->target)
-        return false;
-    return output->format->of_peers ? sample->peer != 0
-                                    : sample_weight(&output->weight, sample) != 0;
-}
-
-/* Pass a sample to an output. `counted` is the sample with the change. An output of a format that
- * holds one event begins with the first sample that it gets. */
-static int pass(struct output *output, const struct sample *sample, const struct sample *counted,
-                struct error *error)
-{
-    const struct output_format *format = output->format;
-
-    if (!format->one_event)
-        return pass_sample(output, format->wants_changes ? counted : sample, error);
-    if (!counts(output, counted))
-        return 0;
-    if (!format->lists_idle && idle_is_left_out(&output->source, counted)) {
-        output->leaves_out = true;
-        return 0;
-    }
-    if (!output->begun && begin(output, error))
-        return -1;
-    return pass_sample(output, counted, error);
-}
-
-/* ---- all of them ---- */
-
 struct outputs {
     const struct output_settings *settings;
     const struct output_request *requests;
@@ -91,8 +23,10 @@ struct outputs {
     struct output_source source;
     struct event_choice events;
     bool planned;
-    struct output *list;
+    struct one_output *list;
     size_t count;
+    size_t *first_of;      /* by target: its first output in the list, from 1; 0: none */
+    target_id last_target; /* the highest index of `first_of` */
     struct selection *selection;
     uint64_t samples;      /* selected ones of the selected events */
     struct sample last[2]; /* of event sched, by whether it was selected */
@@ -110,21 +44,22 @@ struct outputs {
 static int add(struct outputs *outputs, const struct output_request *request, event_id event,
                char *path, struct error *error)
 {
-    struct output *output;
+    struct one_output *output;
 
     outputs->list = xreallocarray(outputs->list, outputs->count + 1, sizeof(*outputs->list));
     output = &outputs->list[outputs->count++];
-    *output = (struct output){.format = output_check_format(request),
-                              .request = request,
-                              .path = path,
-                              .source = outputs->source};
+    *output = (struct one_output){.format = output_check_format(request),
+                                  .request = request,
+                                  .path = path,
+                                  .source = outputs->source};
     output->source.event = event;
+    output->source.target = request->target;
     output->source.piece = request->piece;
     for (size_t i = 0; !request->file && i < outputs->count - 1; i++)
         if (!outputs->list[i].request->file && !strcmp(outputs->list[i].path, path))
             return error_set(error, ERROR_USAGE, "%s: two outputs have this name", path);
     if (!output->format->one_event)
-        return begin(output, error);
+        return one_output_begin(output, error);
     output->weight = weight_of_event(&output->source, event);
     return 0;
 }
@@ -146,6 +81,21 @@ static int add_split(struct outputs *outputs, const struct output_request *reque
             return -1;
     }
     return 0;
+}
+
+/* Link the outputs of each target: there can be some for each of hundreds of VMs. */
+static void link_by_target(struct outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++)
+        if (outputs->list[i].source.target > outputs->last_target)
+            outputs->last_target = outputs->list[i].source.target;
+    outputs->first_of = xcalloc((size_t)outputs->last_target + 1, sizeof(*outputs->first_of));
+    for (size_t i = outputs->count; i-- > 0;) {
+        size_t *first = &outputs->first_of[outputs->list[i].source.target];
+
+        outputs->list[i].next = *first;
+        *first = i + 1;
+    }
 }
 
 /* Make the outputs. Called when the events are known: at the first sample, or at the end. */
@@ -176,6 +126,7 @@ static int plan(struct outputs *outputs, struct error *error)
                   : add(outputs, request, event, xstrdup(request->path), error))
             return -1;
     }
+    link_by_target(outputs);
     return 0;
 }
 
@@ -219,11 +170,24 @@ static void count_asked(struct outputs *outputs, const struct sample *sample)
                         !metrics_know(&sample->metrics, outputs->metric);
 }
 
+/* Pass a sample to the outputs of a target; 0: to those of all targets. */
+static int pass_to(struct outputs *outputs, target_id target, const struct sample *sample,
+                   const struct sample *counted, struct error *error)
+{
+    size_t at = target <= outputs->last_target ? outputs->first_of[target] : 0;
+
+    for (; at; at = outputs->list[at - 1].next)
+        if (one_output_pass(&outputs->list[at - 1], sample, counted, error))
+            return -1;
+    return 0;
+}
+
 static int each_sample(void *context, const struct sample *sample, struct error *error)
 {
     struct outputs *outputs = context;
     struct sample whole = *sample, counted; /* with the change */
     bool is_asked, is_selected;
+    target_id target;
 
     if (!outputs->planned && plan(outputs, error))
         return -1;
@@ -248,9 +212,10 @@ static int each_sample(void *context, const struct sample *sample, struct error 
     }
     if (is_asked)
         count_asked(outputs, &counted);
-    for (size_t i = 0; i < outputs->count; i++)
-        if (pass(&outputs->list[i], &whole, &counted, error))
-            return -1;
+    target = value_scales_target(outputs->source.profile, sample);
+    if (pass_to(outputs, 0, &whole, &counted, error) ||
+        (target && pass_to(outputs, target, &whole, &counted, error)))
+        return -1;
     return check_amount(outputs, error);
 }
 
@@ -263,13 +228,13 @@ static bool any_begun(const struct outputs *outputs, const struct output_request
 }
 
 /* Return the first output of a request whose event can have peers; NULL if there is none. */
-static struct output *first_of_peers(const struct outputs *outputs,
-                                     const struct output_request *request)
+static struct one_output *first_of_peers(const struct outputs *outputs,
+                                         const struct output_request *request)
 {
     const struct profile *profile = outputs->source.profile;
 
     for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->list[i];
+        struct one_output *output = &outputs->list[i];
         const struct event_entry *of = profile_get_event(profile, output->source.event);
 
         if (output->request == request && of && event_has_peers(profile_text(profile, of->name)))
@@ -283,14 +248,14 @@ static int begin_empty_graphs(const struct outputs *outputs, struct error *error
 {
     for (size_t i = 0; i < outputs->request_count; i++) {
         const struct output_request *request = &outputs->requests[i];
-        struct output *output;
+        struct one_output *output;
 
         if (!output_check_format(request)->of_peers || any_begun(outputs, request))
             continue;
         output = first_of_peers(outputs, request);
         if (!output)
             return output_check_peers(request->path, ERROR_NO_SAMPLES, error);
-        if (begin(output, error))
+        if (one_output_begin(output, error))
             return -1;
     }
     return 0;
@@ -301,7 +266,7 @@ static int begin_idle_graphs(const struct outputs *outputs, struct error *error)
 {
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->list[i].leaves_out && !outputs->list[i].begun &&
-            !outputs->list[i].request->needs_sample && begin(&outputs->list[i], error))
+            !outputs->list[i].request->needs_sample && one_output_begin(&outputs->list[i], error))
             return -1;
     return 0;
 }
@@ -334,7 +299,7 @@ static int check_not_empty(const struct outputs *outputs, struct error *error)
 }
 
 /* Let the format write the rest. The state is freed. */
-static int finish_format(struct output *output, const struct recording_totals *totals,
+static int finish_format(struct one_output *output, const struct recording_totals *totals,
                          struct error *error)
 {
     void *state = output->state;
@@ -347,7 +312,7 @@ static int finish_format(struct output *output, const struct recording_totals *t
 
 /* Complete one output. The caller's file may be a terminal or a pipe that is gone: its error does
  * not lose the other outputs. */
-static int finish_one(struct outputs *outputs, struct output *output,
+static int finish_one(struct outputs *outputs, struct one_output *output,
                       const struct recording_totals *totals, struct error *error)
 {
     if (!output->begun || (!finish_format(output, totals, error) && !check_amount(outputs, error) &&
@@ -376,7 +341,7 @@ static void release(struct outputs *outputs)
     struct error ignored;
 
     for (size_t i = 0; i < outputs->count; i++) {
-        struct output *output = &outputs->list[i];
+        struct one_output *output = &outputs->list[i];
 
         if (output->state)
             output->format->finish(output->state, NULL, &ignored);
@@ -384,6 +349,7 @@ static void release(struct outputs *outputs)
         free(output->path);
     }
     free(outputs->list);
+    free(outputs->first_of);
 }
 
 static int write_all(struct recording *recording, struct profile *profile, struct outputs *outputs,

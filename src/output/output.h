@@ -51,7 +51,8 @@ struct output_source {
     const struct recording_header *header;
     const struct profile *profile; /* grows while samples are passed, except its events */
     struct view *view;
-    event_id event; /* the only one that is shown; 0: all that are selected */
+    event_id event;   /* the only one that is shown; 0: all that are selected */
+    target_id target; /* of the only VM that is shown; 0: all */
     const struct event_choice *events;
     const char *value;                             /* as in output_settings */
     bool change, no_labels, no_traces, timestamps; /* as in output_settings */

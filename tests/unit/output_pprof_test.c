@@ -114,6 +114,81 @@ static void test_equal_samples_are_merged(void **state)
     buffer_free(&text);
 }
 
+/* Let the last sample be of a process of another VM. */
+static void add_another_vm(struct small_profile *small)
+{
+    struct profile *p = small->profile;
+    const struct thread_entry *first = profile_get_thread(p, small->samples[0].thread);
+    target_id target = profile_target(p, &(struct target_entry){.pid = 200,
+                                                                .schedulers = 2,
+                                                                .node = profile_string_z(p, "till"),
+                                                                .layout = profile_string_z(p, "")});
+    struct thread_entry thread = *first;
+
+    thread.target = target;
+    thread.tid = 202;
+    small->samples[3].thread = profile_thread(p, &thread);
+    small->samples[3].process = profile_process(
+        p, &(struct process_entry){
+               .identity = 0x553, .target = target, .pid = profile_string_z(p, "<0.85.0>")});
+}
+
+/* "samples; comments" */
+static void put_parts(const char *bytes, size_t size, struct buffer *text)
+{
+    Perftools__Profiles__Profile *profile =
+        perftools__profiles__profile__unpack(NULL, size, (const uint8_t *)bytes);
+    long long samples = 0;
+
+    assert_non_null(profile);
+    for (size_t i = 0; i < profile->n_sample; i++)
+        samples += profile->sample[i]->value[0];
+    buffer_format(text, "%lld", samples);
+    for (size_t i = 0; i < profile->n_comment; i++)
+        if (strstr(text_of(profile, profile->comment[i]), "pid"))
+            buffer_format(text, "; %s", text_of(profile, profile->comment[i]));
+    buffer_byte(text, '\n');
+    perftools__profiles__profile__free_unpacked(profile, NULL);
+}
+
+/* A profile of one VM has the samples of that VM, and describes no other one. */
+static void test_profile_of_one_vm_has_nothing_of_others(void **state)
+{
+    const struct output_settings settings = {.view.grouping = {{GROUP_NAME}}};
+    struct output_request requests[3];
+    char *bytes[3];
+    size_t sizes[3];
+    struct small_profile small;
+    struct output_result result;
+    struct recording *recording;
+    struct buffer text = {0};
+    struct error error;
+
+    (void)state;
+    small_profile_make(&small);
+    add_another_vm(&small);
+    recording = recording_open(small_recording(&small), "test", &error);
+    assert_non_null(recording);
+    for (target_id i = 0; i < 3; i++)
+        requests[i] = (struct output_request){.path = "-",
+                                              .format = &pprof_format,
+                                              .file = open_memstream(&bytes[i], &sizes[i]),
+                                              .target = i};
+    assert_int_equal(output_write(recording, &settings, requests, 3, &result, &error), 0);
+    for (int i = 0; i < 3; i++) {
+        fclose(requests[i].file);
+        put_parts(bytes[i], sizes[i], &text);
+        free(bytes[i]);
+    }
+    assert_text(&text, "4; shop@\"web\", pid 100, OTP 27; till, pid 200\n"
+                       "3; shop@\"web\", pid 100, OTP 27\n"
+                       "1; till, pid 200\n");
+    output_result_free(&result);
+    recording_close(recording);
+    profile_free(small.profile);
+    buffer_free(&text);
+}
+
 /* Samples of a node that is half idle stand for less than a period each. Their numbers add up to
  * the time, rounded: 1.2, 0.6 and 0.6 periods are 2. */
 static void test_numbers_of_samples_add_up_to_the_time(void **state)
@@ -265,6 +340,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_equal_samples_are_merged),
+        cmocka_unit_test(test_profile_of_one_vm_has_nothing_of_others),
         cmocka_unit_test(test_numbers_of_samples_add_up_to_the_time),
         cmocka_unit_test(test_file_has_all_values_of_an_event_except_levels),
         cmocka_unit_test(test_deep_stack_is_cut_in_the_middle),

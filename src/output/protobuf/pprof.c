@@ -280,6 +280,8 @@ static void write_comments(struct pprof *pprof, const struct recording_totals *t
                   header->kernel, header->command);
     write_comment(pprof, &text);
     for (target_id id = 1; id <= profile_counts(pprof->source.profile).targets; id++) {
+        if (pprof->source.target && id != pprof->source.target)
+            continue;
         summary_text_of_target(pprof->source.profile, id, &text);
         write_comment(pprof, &text);
     }
