@@ -21,10 +21,12 @@
 #include "util/log.h"
 
 enum {
-    SPANS = 512,    /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
-    MANY_SPANS = 4, /* are read together */
-    PAGES = 512,    /* of one read, at most */
-    RECENT = 256,   /* pages that were seen filled; a power of 2 */
+    SPANS = 512,     /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
+    MANY_SPANS = 4,  /* are read together */
+    PAGES = 512,     /* of one read, at most */
+    NEAR_PAGES = 16, /* pages between two spans, to look at both at once: a look takes as long as
+                      * that of some 20 more pages */
+    RECENT = 256,    /* pages that were seen filled; a power of 2 */
 };
 
 struct process_memory {
@@ -177,7 +179,9 @@ static bool spans_are_filled(const struct process_memory *process, const struct 
     for (size_t at = 0, end; at < count; at = end) {
         struct page_range all = ranges[at];
 
-        for (end = at + 1; end < count && ranges[end].last - all.first <= PAGES; end++)
+        for (end = at + 1; end < count && ranges[end].last - all.first <= PAGES &&
+                           ranges[end].first <= all.last + NEAR_PAGES;
+             end++)
             if (ranges[end].last > all.last)
                 all.last = ranges[end].last;
         if (!look(process, all, pages))
