@@ -30,6 +30,7 @@ static struct session_options options_of(const struct agent_config *config, warn
         .joins_sweeps = true,
         .budget = config->record.budget / 100,
         .host_budget = config->record.host_budget / 100,
+        .stacks = config->record.stacks,
         .long_us = LONG_SLICE_US,
         .flush_ns = FLUSH_NS,
         .node_numbers = needs_numbers(config),
@@ -70,7 +71,8 @@ void agent_session_free(struct agent_session *own)
 bool agent_session_may_follow(const struct agent_config *before, const struct agent_config *now)
 {
     return agent_rules_need_alike(before, now) && before->record.budget == now->record.budget &&
-           before->record.host_budget == now->record.host_budget;
+           before->record.host_budget == now->record.host_budget &&
+           before->record.stacks == now->record.stacks;
 }
 
 bool agent_session_alike(const struct agent_config *one, const struct agent_config *other)

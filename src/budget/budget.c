@@ -453,13 +453,15 @@ double budget_window_scale(const struct budget *budget, unsigned number)
     return group->continuous ? 1 : group->length / group->window;
 }
 
-double budget_stacks(const struct budget *budget, unsigned number, double stack_ns, double most)
+double budget_stacks(const struct budget *budget, unsigned number,
+                     const struct stack_limits *limits)
 {
     const struct budget_group *group = &budget->groups[number];
     double open = group->continuous ? 1 : group->window / group->length;
     double of_burst = group->continuous ? 1 : fmin(group->window / BURST, 1);
 
-    return fmin(STACKS_PART * group->share / open / stack_ns, most / of_burst);
+    return fmin(fmin(STACKS_PART * group->share / limits->ns, limits->mean) / open,
+                limits->most / of_burst);
 }
 
 struct budget_status budget_status(const struct budget *budget, unsigned number)

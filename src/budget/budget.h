@@ -86,10 +86,17 @@ void budget_retire(struct budget *budget, unsigned group);
 /* True if hits have a scale of 1: the group is open and was to stay so, also while it is closed. */
 bool budget_is_continuous(const struct budget *budget, unsigned group);
 
-/* The number of stacks, at `stack_ns` each, that a group may take in a second of open time: as many
- * as its share pays for, and at most `most` a second over each 100 ms. A short window may take all
- * stacks of its 100 ms. */
-double budget_stacks(const struct budget *budget, unsigned group, double stack_ns, double most);
+/* Of the stacks that a group takes. */
+struct stack_limits {
+    double ns;   /* approximate cost of a stack */
+    double most; /* a second, over each 100 ms */
+    double mean; /* a second of all time, on average */
+};
+
+/* The number of stacks that a group may take in a second of open time: as many as its share pays
+ * for, within the limits. A short window may take all stacks of its 100 ms, and of its stratum. */
+double budget_stacks(const struct budget *budget, unsigned group,
+                     const struct stack_limits *limits);
 
 struct budget_status {
     double income;    /* ns a second, of all groups together */

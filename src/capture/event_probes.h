@@ -36,6 +36,7 @@ struct event_probes_options {
     uint32_t target;         /* number of the target in `programs`: 0, 1, 2... */
     double budget;           /* share of the target's CPU time that probes may cost: 0.01 */
     struct host_limit *host; /* limit of all targets together; NULL: none */
+    double stacks;           /* of each event a second, on average; 0: no limit */
     struct alarms *alarms;   /* wake the governor while the target does little (alarms.h) */
     uint32_t long_us;        /* us from which a slice is a long schedule */
     struct sampler *ticks;   /* runs the kinds' tick program; started, without users; NULL: none */

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "beam/vm.h"
+#include "budget/budget.h"
 #include "budget/windows.h"
 #include "capture/calibration.h"
 #include "capture/probe_link.h"
@@ -59,8 +60,7 @@ struct governor_options {
     pid_t pid;
     double part;                           /* share of the target's CPU time for probes: 0.01 */
     struct host_limit *host;               /* of all targets together; NULL: none */
-    double stack_ns;                       /* approximate cost of a stack */
-    double stacks_per_second;              /* per group, at most, over each 100 ms */
+    struct stack_limits stacks;            /* of each group */
     const struct calibration *calibration; /* copied */
     struct governor_callbacks callbacks;
 };

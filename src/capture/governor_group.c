@@ -105,8 +105,7 @@ static void set_open(struct probe_group *group, enum wire_open open)
 static void set_period(struct probe_group *group)
 {
     const struct governor_options *options = &group->governor->options;
-    double stacks = budget_stacks(group->governor->budget, group->number, options->stack_ns,
-                                  options->stacks_per_second);
+    double stacks = budget_stacks(group->governor->budget, group->number, &options->stacks);
     double period;
 
     period = stacks > 0 ? fmax(group->size_per_second / stacks, 1) : (double)GROUP_FIRST_PERIOD;

@@ -123,6 +123,7 @@ static int find_probes(const struct events *events, struct target *target, struc
         .target = target->number,
         .budget = session_options_probe_budget(events->options),
         .host = events->host,
+        .stacks = events->options->stacks,
         .alarms = events->alarms,
         .long_us = events->options->long_us,
         .ticks = events->ticks,

@@ -69,6 +69,7 @@ struct session_options {
     bool joins_sweeps;       /* one sample of a process that rests stands for several sweeps */
     double budget;           /* share of the target's CPU time that probes may cost */
     double host_budget;      /* CPUs that probes and this program may use; 0: no limit */
+    double stacks;           /* of each other event and VM a second, on average; 0: no limit */
     uint32_t long_us;        /* a slice of at least this time on a scheduler is a long schedule */
     struct trigger triggers[TRIGGERS_MAX];
     size_t trigger_count;  /* 0: record all of the time */

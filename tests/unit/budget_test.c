@@ -166,7 +166,7 @@ static void test_scaled_budget_has_a_window_each_15_minutes(void **state)
 /* Stacks take their part of the share, however long the group is open. */
 static void test_stacks_cost_their_part_of_the_share(void **state)
 {
-    const double stack_ns = 3000;
+    static const struct stack_limits limits = {.ns = 3000, .most = 1e9, .mean = INFINITY};
 
     (void)state;
     for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 10) {
@@ -174,10 +174,29 @@ static void test_stacks_cost_their_part_of_the_share(void **state)
         double open, stacks;
 
         run(s, 60 * SECOND);
-        stacks = budget_stacks(s->budget, 0, stack_ns, 1e9);
+        stacks = budget_stacks(s->budget, 0, &limits);
         finish(s);
         open = (double)s->groups[0].covered / (60.0 * 1e9);
-        assert_near(stacks * open * stack_ns / 1e9, PART / 3, PART / 10);
+        assert_near(stacks * open * limits.ns / 1e9, PART / 3, PART / 10);
+        simulation_free(s);
+    }
+}
+
+/* The mean of stacks is that of all time: the less time a group is open, the more it takes then. */
+static void test_stacks_have_their_mean(void **state)
+{
+    static const struct stack_limits limits = {.ns = 1e-3, .most = 1e9, .mean = 5};
+
+    (void)state;
+    for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 1000) {
+        struct simulation *s = simulate(steady, 1, 1, 1);
+        double open, stacks;
+
+        run(s, 60 * SECOND);
+        stacks = budget_stacks(s->budget, 0, &limits);
+        finish(s);
+        open = (double)s->groups[0].covered / (60.0 * 1e9);
+        assert_near(stacks * open, 5, 1);
         simulation_free(s);
     }
 }
@@ -185,6 +204,7 @@ static void test_stacks_cost_their_part_of_the_share(void **state)
 /* The limit of stacks holds over 100 ms: a window of 2 ms may take as many as one of 100 ms. */
 static void test_short_windows_take_all_stacks_of_100_ms(void **state)
 {
+    static const struct stack_limits limits = {.ns = 1e-3, .most = 2000, .mean = INFINITY};
     struct simulation *s;
     struct budget_status status;
     double window;
@@ -192,13 +212,13 @@ static void test_short_windows_take_all_stacks_of_100_ms(void **state)
     (void)state;
     steady_rate = 1e6;
     s = simulate(steady, 1, 1, 1);
-    assert_true(budget_stacks(s->budget, 0, 1e-3, 2000) == 2000);
+    assert_true(budget_stacks(s->budget, 0, &limits) == 2000);
     run(s, 60 * SECOND);
     status = budget_status(s->budget, 0);
     finish(s);
     window = (double)s->groups[0].covered / (double)status.windows;
     assert_true(window < 50e6);
-    assert_near(budget_stacks(s->budget, 0, 1e-3, 2000) * window / 1e9, 200, 60);
+    assert_near(budget_stacks(s->budget, 0, &limits) * window / 1e9, 200, 60);
     simulation_free(s);
 }
 
@@ -278,6 +298,7 @@ int main(void)
         cmocka_unit_test(test_scaled_budget_spends_its_part),
         cmocka_unit_test(test_probes_that_cost_less_than_windows_stay_attached),
         cmocka_unit_test(test_stacks_cost_their_part_of_the_share),
+        cmocka_unit_test(test_stacks_have_their_mean),
         cmocka_unit_test(test_short_windows_take_all_stacks_of_100_ms),
         cmocka_unit_test(test_scaled_budget_has_a_window_each_15_minutes),
         cmocka_unit_test(test_pause_is_in_no_stratum),

@@ -117,8 +117,7 @@ static struct profiler *prepare(double rate, bool with_alarms)
     struct profiler *profiler = calloc(1, sizeof(*profiler));
     struct governor_options options = {
         .part = 0.05,
-        .stack_ns = 3000,
-        .stacks_per_second = rate_here(1000),
+        .stacks = {.ns = 3000, .most = rate_here(1000), .mean = INFINITY},
         .calibration = &calibration,
         .callbacks = {.context = profiler,
                       .counts = counts,

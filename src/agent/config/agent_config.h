@@ -8,6 +8,7 @@
  *     events: gc,alloc,sched # as for -e; "" for none
  *     budget: 0.5            # percent of each VM's CPU time
  *     host_budget: 1         # percent of one CPU, for all VMs and the agent
+ *     stacks: 5              # of each of these events and VM a second
  *     interval: 15s          # time of a profile
  *     max_memory: 64M
  *     beside_others: false
@@ -94,6 +95,7 @@ struct agent_config {
         char *events;       /* other events, as for -e; "" for none */
         double budget;      /* percent of each VM's CPU time */
         double host_budget; /* percent of one CPU */
+        uint32_t stacks;    /* of each of `events` and VM a second, on average */
         double interval;    /* seconds of a segment */
         uint64_t max_memory;
         bool beside_others; /* another agent may record this host */

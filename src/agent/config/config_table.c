@@ -28,6 +28,8 @@ static const struct config_key keys[] = {
      "share of each VM's CPU time that probes may cost, in percent"},
     {CONFIG_RECORD, "host_budget", &config_percent, OF(record.host_budget), "1", false, 0.001,
      10000, "share of one CPU that probes in all VMs and the agent may cost, in percent"},
+    {CONFIG_RECORD, "stacks", &config_count, OF(record.stacks), "5", false, 1, 2000,
+     "stacks of each event in record.events that are taken of a VM a second, on average"},
     {CONFIG_RECORD, "interval", &config_duration, OF(record.interval), "15s", false, 1, HOUR,
      "time of a profile"},
     {CONFIG_RECORD, "max_memory", &config_size, OF(record.max_memory), "64M", false, 32 * MIB,
