@@ -21,9 +21,9 @@
 #define STACK_NS (4000.0 + 7000.0)
 
 /* While windows stand for the time between them, the target's work is read again after FRESH_NS, or
- * after FRESH_PART of the time so far if that is longer. The target can end at any time, and then
- * its work can't be read any more. */
-static const double FRESH_NS = 50e6, FRESH_PART = 0.01;
+ * after a part of the time so far if that is longer: FRESH_PART when a sample needs it, and
+ * KEPT_PART else. The target can end at any time, and then its work can't be read any more. */
+static const double FRESH_NS = 50e6, FRESH_PART = 0.01, KEPT_PART = 0.05;
 
 /* ---- finding the probe points ---- */
 
@@ -311,12 +311,12 @@ static void look_now(struct event_probes *probes)
         look_at_target(probes, clock_ns(CLOCK_MONOTONIC));
 }
 
-/* Look if the last look is no longer fresh. */
-static void look_again(struct event_probes *probes)
+/* Look if the last look is older than this part of the time so far. */
+static void look_again(struct event_probes *probes, double part)
 {
     double since = (double)(clock_ns(CLOCK_MONOTONIC) - probes->looked);
 
-    if (since >= fmax(FRESH_NS, FRESH_PART * probes->so_far_ns))
+    if (since >= fmax(FRESH_NS, part * probes->so_far_ns))
         look_now(probes);
 }
 
@@ -368,7 +368,7 @@ enum window_answer event_probes_scale(struct event_probes *probes, int event,
         governor_scale(probes->governor, (unsigned)of->group, time, hit->duration, &scale);
 
     if (scale > 1) {
-        look_again(probes);
+        look_again(probes, FRESH_PART);
         slowdown = estimate_slowdown(
             &of->hits, (struct estimate_span){probes->so_far_ns, (double)of->so_far.count});
     }
@@ -403,7 +403,7 @@ void event_probes_update(struct event_probes *probes)
     if (have_ended)
         look_now(probes);
     else if (!governor_stays_open(probes->governor))
-        look_again(probes);
+        look_again(probes, KEPT_PART);
 }
 
 void event_probes_take_spans(struct event_probes *probes, int event, struct event_spans *spans,
