@@ -26,9 +26,9 @@ struct live_slot {
     bool is_new; /* the data of the slot have just left the queue: the slot may still be empty */
 };
 
-/* The queue from which the VM takes the data of new processes. */
+/* The queue from which the VM takes the data of new processes. Only `last` changes. */
 struct data_queue {
-    uint64_t data; /* address */
+    uint64_t data; /* address; 0: not known */
     uint64_t invalid;
     uint64_t cl_mask, cli_mask;
     int32_t cl_shift, cli_shift;
@@ -40,10 +40,11 @@ struct live_slots {
     const struct pid_encoding *encoding;
     struct live_slot *slots; /* in the order of the table */
     size_t count, room;
+    struct ptab table; /* does not change once the VM has begun */
+    struct data_queue queue;
     uint32_t last;  /* position in the queue at the last look */
     uint32_t ahead; /* number of data behind it that were read */
     uint64_t data[AHEAD_MOST];
-    uint64_t invalid;
     unsigned looks; /* left until the next complete look; 0: the next one is complete */
     uint64_t complete_looks;
     /* of the current complete look */
@@ -83,7 +84,7 @@ static void add(struct live_slots *live, uint64_t index, bool is_new)
 /* ---- the queue ---- */
 
 /* False if this VM has no queue (+P legacy), or its fields are not known or can't be read. */
-static bool read_queue(struct vm *vm, struct data_queue *queue)
+static bool find_queue(struct vm *vm, struct data_queue *queue)
 {
     const struct layout *layout = &vm->layout;
     uint64_t root = vm->roots.proc_table;
@@ -92,14 +93,25 @@ static bool read_queue(struct vm *vm, struct data_queue *queue)
            layout->ptab_invalid_data >= 0 && layout->ptab_dix_cl_mask >= 0 &&
            layout->ptab_dix_cl_shift >= 0 && layout->ptab_dix_cli_mask >= 0 &&
            layout->ptab_dix_cli_shift >= 0 &&
-           memory_read_u32(vm->memory, root + (uint64_t)layout->ptab_aid_ix, &queue->last) &&
-           memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_free_id_data, &queue->data) &&
            memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_invalid_data,
                            &queue->invalid) &&
            ptab_read_mask(vm, root, layout->ptab_dix_cl_mask, &queue->cl_mask) &&
            ptab_read_mask(vm, root, layout->ptab_dix_cli_mask, &queue->cli_mask) &&
            ptab_read_shift(vm, root, layout->ptab_dix_cl_shift, &queue->cl_shift) &&
-           ptab_read_shift(vm, root, layout->ptab_dix_cli_shift, &queue->cli_shift) && queue->data;
+           ptab_read_shift(vm, root, layout->ptab_dix_cli_shift, &queue->cli_shift) &&
+           memory_read_u64(vm->memory, root + (uint64_t)layout->ptab_free_id_data, &queue->data) &&
+           queue->data;
+}
+
+/* Read where the queue is now. False if there is none. */
+static bool look_at_queue(struct live_slots *live)
+{
+    struct vm *vm = live->vm;
+    struct data_queue *queue = &live->queue;
+
+    return (queue->data || find_queue(vm, queue)) &&
+           memory_read_u32(vm->memory, vm->roots.proc_table + (uint64_t)vm->layout.ptab_aid_ix,
+                           &queue->last);
 }
 
 /* The index of a position in the array of data (ix_to_free_id_data_ix(), erl_ptab.c). */
@@ -119,9 +131,9 @@ static uint32_t plan_ahead(uint32_t started)
 }
 
 /* Read data of the queue that were not read yet. Data that can't be read count as invalid. */
-static void read_data(struct live_slots *live, const struct data_queue *queue,
-                      const uint32_t *places, size_t count)
+static void read_data(struct live_slots *live, const uint32_t *places, size_t count)
 {
+    const struct data_queue *queue = &live->queue;
     size_t size = live->encoding->wide ? sizeof(uint64_t) : sizeof(uint32_t);
     struct memory_span spans[BATCH];
 
@@ -136,13 +148,14 @@ static void read_data(struct live_slots *live, const struct data_queue *queue,
     memory_read_spans(live->vm->memory, spans, count);
     for (size_t i = 0; i < count; i++)
         if (!spans[i].is_read)
-            live->data[places[i]] = live->invalid;
+            live->data[places[i]] = queue->invalid;
 }
 
 /* Know the data that the next processes will get. Valid data stay in their place of the queue until
  * a process takes them, so only the others are read. */
-static void read_ahead(struct live_slots *live, const struct data_queue *queue)
+static void read_ahead(struct live_slots *live)
 {
+    const struct data_queue *queue = &live->queue;
     uint32_t started = queue->last - live->last, places[BATCH];
     uint32_t kept = started < live->ahead ? live->ahead - started : 0;
     size_t count = 0;
@@ -150,30 +163,29 @@ static void read_ahead(struct live_slots *live, const struct data_queue *queue)
     if (kept)
         memmove(live->data, live->data + started, kept * sizeof(*live->data));
     live->last = queue->last;
-    live->invalid = queue->invalid;
     live->ahead = plan_ahead(started);
     for (uint32_t i = 0; i < live->ahead; i++) {
-        if (i < kept && live->data[i] != live->invalid)
+        if (i < kept && live->data[i] != queue->invalid)
             continue;
         places[count++] = i;
         if (count == BATCH) {
-            read_data(live, queue, places, count);
+            read_data(live, places, count);
             count = 0;
         }
     }
-    read_data(live, queue, places, count);
+    read_data(live, places, count);
 }
 
 /* Add the slots of the data that have left the queue since the last look. False if not all of these
  * data were read in advance. */
-static bool add_started(struct live_slots *live, const struct data_queue *queue)
+static bool add_started(struct live_slots *live)
 {
-    uint32_t started = queue->last - live->last;
+    uint32_t started = live->queue.last - live->last;
 
     if (started > live->ahead)
         return false;
     for (uint32_t i = 0; i < started; i++) {
-        if (live->data[i] == live->invalid)
+        if (live->data[i] == live->queue.invalid)
             return false;
         add(live, pid_encoding_index_of_data(live->encoding, live->data[i]), true);
     }
@@ -194,7 +206,6 @@ static bool note(void *context, uint64_t index, uint64_t address)
 static int look_at_all(struct live_slots *live, bool has_queue, ptab_visit visit, void *context,
                        struct error *error)
 {
-    struct ptab table;
     bool is_complete;
     int result;
 
@@ -205,8 +216,8 @@ static int look_at_all(struct live_slots *live, bool has_queue, ptab_visit visit
     live->has_ended = false;
     result = process_table_each(live->vm, note, live, error);
     is_complete = !result && !live->has_ended &&
-                  ptab_read(live->vm, live->vm->roots.proc_table, &table) &&
-                  live->count < table.max / PART;
+                  ptab_read(live->vm, live->vm->roots.proc_table, &live->table) &&
+                  live->count < live->table.max / PART;
     live->looks = has_queue && is_complete ? LOOKS : 0;
     return result;
 }
@@ -243,15 +254,15 @@ struct slot_values {
 };
 
 /* Read `count` slots, at most BATCH. */
-static void read_slots(const struct live_slots *live, const struct ptab *table,
-                       const struct live_slot *slots, size_t count, struct slot_values *values)
+static void read_slots(const struct live_slots *live, const struct live_slot *slots, size_t count,
+                       struct slot_values *values)
 {
     uint8_t *room = values->bytes;
     struct memory_span *span = NULL;
     size_t spans = 0;
 
     for (size_t i = 0; i < count; i++) {
-        uint64_t address = table->slots + slots[i].index * SLOT;
+        uint64_t address = live->table.slots + slots[i].index * SLOT;
 
         if (!span || (slots[i].index - slots[i - 1].index) * SLOT > NEAR) {
             span = &values->spans[spans++];
@@ -277,25 +288,22 @@ static bool slot_value(const struct slot_values *values, size_t slot, uint64_t *
 }
 
 /* Visit the processes in the known slots; forget the slots that are empty. */
-static int look_at_known(struct live_slots *live, ptab_visit visit, void *context,
-                         struct error *error)
+static void look_at_known(struct live_slots *live, ptab_visit visit, void *context)
 {
+    const struct ptab *table = &live->table;
     struct slot_values values;
-    struct ptab table;
     size_t kept = 0;
     bool more = true;
 
-    if (!ptab_read(live->vm, live->vm->roots.proc_table, &table))
-        return ptab_unreadable(live->vm, "process", error);
     for (size_t at = 0; at < live->count; at += BATCH) {
         size_t some = live->count - at < BATCH ? live->count - at : BATCH;
 
-        read_slots(live, &table, live->slots + at, some, &values);
+        read_slots(live, live->slots + at, some, &values);
         for (size_t i = 0; i < some; i++) {
             struct live_slot slot = live->slots[at + i];
             uint64_t value;
             bool is_read = slot_value(&values, i, &value);
-            bool is_used = slot.index < table.max && is_read && value && value != table.invalid;
+            bool is_used = slot.index < table->max && is_read && value && value != table->invalid;
 
             if (is_used && more)
                 more = visit(context, slot.index, value);
@@ -304,20 +312,19 @@ static int look_at_known(struct live_slots *live, ptab_visit visit, void *contex
         }
     }
     live->count = kept;
-    return 0;
 }
 
 int live_slots_each(struct live_slots *live, ptab_visit visit, void *context, struct error *error)
 {
-    struct data_queue queue;
-    bool has_queue = read_queue(live->vm, &queue);
-    bool is_known = has_queue && live->looks && add_started(live, &queue);
+    bool has_queue = look_at_queue(live);
+    bool is_known = has_queue && live->looks && add_started(live);
 
     if (has_queue)
-        read_ahead(live, &queue);
+        read_ahead(live);
     if (!is_known)
         return look_at_all(live, has_queue, visit, context, error);
     live->looks--;
     sort(live);
-    return look_at_known(live, visit, context, error);
+    look_at_known(live, visit, context);
+    return 0;
 }
