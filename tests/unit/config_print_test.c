@@ -27,6 +27,7 @@ static void test_defaults_are_printed_as_such(void **state)
                               "  events: gc,alloc,sched # default\n"
                               "  budget: 0.5 # default\n"
                               "  host_budget: 1 # default\n"
+                              "  stacks: 5 # default\n"
                               "  interval: 15s # default\n"
                               "  max_memory: 64M # default\n"
                               "  beside_others: false # default\n"

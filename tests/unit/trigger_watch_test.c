@@ -69,7 +69,7 @@ static void test_triggers_of_one_condition_continue_by_their_names(void **state)
 static void test_vm_that_has_ended_is_not_watched(void **state)
 {
     pid_t pid = fork();
-    struct vm vm = {.pid = pid, .memory = &memory};
+    struct vm vm = {.pid = pid};
     struct target target = {.vm = &vm};
     struct session_options options = {.triggers = {trigger(NULL, "exit")}, .trigger_count = 1};
     struct trigger before[TRIGGERS_MAX];
@@ -78,13 +78,14 @@ static void test_vm_that_has_ended_is_not_watched(void **state)
     (void)state;
     if (pid == 0)
         _exit(0);
-    vm.identity = process_identity(pid);
+    vm.memory = memory_of_process(pid);
     assert_int_equal(trigger_watch_add(&target, &options, &error), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     memcpy(before, options.triggers, sizeof(before));
     options.triggers[0] = trigger(NULL, "msgq>1000");
     assert_int_equal(trigger_watch_replace(&target, &options, before, &error), 0);
     assert_null(target.trigger_watch);
+    memory_free(vm.memory);
 }
 
 int main(void)
