@@ -30,7 +30,7 @@ static const double WINDOWS_PER_SECOND = 10;
 /* The longest stratum, in ns: as long as users wait for results. An agent scales the budget of a VM
  * down if many VMs share the host's budget. Their strata are longer. */
 static const double STRATUM_MAX = 20e9;
-static const double STRATUM_MAX_SCALED = 900e9;
+static const double STRATUM_MAX_SCALED = 3600e9;
 
 /* The cost of hits is known to some percent only. */
 static const double SAFETY = 0.95;

@@ -98,7 +98,7 @@ struct elf_found {
 };
 
 struct elf_rule {
-    uint64_t pc;    /* an address where it holds, as from there to its end */
+    uint64_t pc;    /* where it begins to hold, or the address of the request */
     uint64_t bytes; /* of the struct cfi_rule that follows */
 };
 

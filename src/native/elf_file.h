@@ -49,7 +49,7 @@ bool elf_file_ask(struct elf_file *file, enum elf_call call, uint64_t address, c
  * the file, or on failure. */
 size_t elf_file_read(struct elf_file *file, uint64_t offset, void *buffer, size_t size);
 
-/* Append the rules for unwinding at `pc` and after it (ELF_RULES in elf/requests.h); nothing if
+/* Append the rules for unwinding at `pc` and around it (ELF_RULES in elf/requests.h); nothing if
  * there is none. */
 void elf_file_rules(struct elf_file *file, uint64_t pc, struct buffer *rules);
 
