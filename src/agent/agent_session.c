@@ -11,6 +11,10 @@ enum { LONG_SLICE_US = 10000 };
 /* What a killed agent loses at most. Each flush writes counts of each thread and event again. */
 static const uint64_t FLUSH_NS = 5000000000;
 
+/* Names and memory of processes that run are read again after this time. Once a second, reading
+ * them is more than a third of what samples cost. */
+static const uint64_t PROCESS_NS = 5000000000;
+
 /* The numbers of VMs are for those that ask for them. */
 static bool needs_numbers(const struct agent_config *config)
 {
@@ -33,6 +37,7 @@ static struct session_options options_of(const struct agent_config *config, warn
         .stacks = config->record.stacks,
         .long_us = LONG_SLICE_US,
         .flush_ns = FLUSH_NS,
+        .process_ns = PROCESS_NS,
         .node_numbers = needs_numbers(config),
         .warn = warn,
     };

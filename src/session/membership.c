@@ -49,6 +49,8 @@ static int open_target(const struct session *session, struct target *target, str
     target->symbolizer = symbolizer_new(target->vm, &session->options->name_keys,
                                         target->rule ? target->rule->service : NULL,
                                         session->segment->profile, error);
+    if (target->symbolizer && session->options->process_ns)
+        symbolizer_set_pace(target->symbolizer, session->options->process_ns);
     return target->symbolizer ? 0 : -1;
 }
 

@@ -17,7 +17,6 @@ enum {
     DEPTH_MAX = 64,           /* of the chain of parents to read for a process */
     NAME_MAX_BYTES = 1024,    /* an atom has at most 255 characters */
 };
-static const uint64_t MAX_AGE = 1000000000;          /* ns */
 static const uint64_t DOUBTED_AGE = 100000000;       /* ns; then it is read again */
 static const uint64_t AT_REST_MAX_AGE = 60000000000; /* ns; of processes that have not run since */
 
@@ -43,6 +42,7 @@ struct process_cache {
     const struct name_keys *keys;
     struct profile *profile;
     target_id target;
+    uint64_t max_age; /* ns */
     struct pid_encoding encoding;
     struct address_map *by_pid; /* pid term -> index in entries */
     struct cached_process entries[CACHED_MAX];
@@ -64,6 +64,7 @@ struct process_cache *process_cache_new(struct vm *vm, struct atoms *atoms,
     cache->keys = keys;
     cache->profile = profile;
     cache->target = target;
+    cache->max_age = 1000000000;
     cache->by_pid = address_map_new(CACHED_MAX);
     cache->by_leader = address_map_new(LEADERS_MAX);
     if (pid_encoding_read(vm, &cache->encoding, error) == 0)
@@ -89,6 +90,11 @@ void process_cache_move(struct process_cache *cache, struct profile *profile, ta
     address_map_clear(cache->by_leader);
 }
 
+void process_cache_set_pace(struct process_cache *cache, uint64_t ns)
+{
+    cache->max_age = ns;
+}
+
 static string_id text_or_none(struct process_cache *cache, const char *text)
 {
     return text[0] ? profile_string_z(cache->profile, text) : 0;
@@ -112,7 +118,7 @@ static string_id application_of(struct process_cache *cache, uint64_t group_lead
     if (!group_leader)
         return 0;
     leader = leader_of(cache, group_leader);
-    if (leader->application || (leader->read_at && time < leader->read_at + MAX_AGE))
+    if (leader->application || (leader->read_at && time < leader->read_at + cache->max_age))
         return leader->application;
     leader->read_at = time;
     if (process_info_application(cache->vm, cache->atoms, &cache->encoding, group_leader, name,
@@ -215,11 +221,12 @@ static uint32_t state_of(const struct process_cache *cache, const uint8_t *bytes
 
 /* True if `known` is still valid. A process that has not run since cannot have changed its label.
  * Only other processes can have renamed it or its parents, so its entry is valid for longer. */
-static bool is_same(const struct cached_process *known, const struct cached_process *now)
+static bool is_same(const struct process_cache *cache, const struct cached_process *known,
+                    const struct cached_process *now)
 {
     bool rested = known->at_rest && now->at_rest && known->reds == now->reds;
 
-    return is_fresh(known, now->read_at, rested ? AT_REST_MAX_AGE : MAX_AGE) &&
+    return is_fresh(known, now->read_at, rested ? AT_REST_MAX_AGE : cache->max_age) &&
            known->reg == now->reg && known->dictionary == now->dictionary &&
            known->group_leader == now->group_leader;
 }
@@ -245,7 +252,7 @@ static void doubt(const struct process_cache *cache, const struct cached_process
         return;
     read->id = known->id;
     read->doubts = known->doubts + 1;
-    read->read_at -= MAX_AGE - DOUBTED_AGE;
+    read->read_at -= cache->max_age - DOUBTED_AGE;
 }
 
 process_id process_cache_get(struct process_cache *cache, uint64_t address, const uint8_t *bytes,
@@ -263,7 +270,7 @@ process_id process_cache_get(struct process_cache *cache, uint64_t address, cons
     };
     const struct cached_process known = *entry_of(cache, pid);
 
-    if (is_same(&known, &read))
+    if (is_same(cache, &known, &read))
         return known.id;
     read.id = read_process(cache, address, bytes, time);
     doubt(cache, &known, &read);
@@ -305,5 +312,5 @@ static process_id find(struct process_cache *cache, uint64_t pid, uint64_t time,
 
 process_id process_cache_find(struct process_cache *cache, uint64_t pid, uint64_t time)
 {
-    return find(cache, pid, time, MAX_AGE);
+    return find(cache, pid, time, cache->max_age);
 }

@@ -19,7 +19,7 @@ enum { PROCESSES_MAX = 1 << 16, READS_OF_PROCESS = 1000, READS_OF_SECOND = 10000
 struct process_walks {
     struct vm *vm;
     struct address_map *walked; /* time of the last walk, by process */
-    uint64_t interval;          /* between walks through the same process, ns */
+    uint64_t least, interval;   /* between walks through the same process, ns */
     uint64_t since;             /* start of the current second */
     size_t reads;               /* left in the current second */
     uint8_t *bytes;             /* buffer for a Process struct */
@@ -30,7 +30,7 @@ struct process_walks *process_walks_new(struct vm *vm)
     struct process_walks *walks = xcalloc(1, sizeof(*walks));
 
     walks->vm = vm;
-    walks->interval = SECOND;
+    walks->least = walks->interval = SECOND;
     walks->walked = address_map_new(PROCESSES_MAX);
     walks->bytes = xmalloc((size_t)vm->layout.sizeof_process);
     return walks;
@@ -45,6 +45,11 @@ void process_walks_free(struct process_walks *walks)
     free(walks);
 }
 
+void process_walks_set_pace(struct process_walks *walks, uint64_t ns)
+{
+    walks->least = walks->interval = ns;
+}
+
 /* Samples arrive slightly out of order. */
 static bool is_later_by(uint64_t time, uint64_t than, uint64_t ns)
 {
@@ -57,7 +62,7 @@ static void begin_second(struct process_walks *walks, uint64_t time)
 {
     if (walks->since && !walks->reads && walks->interval < LONGEST_INTERVAL)
         walks->interval *= 2;
-    else if (walks->reads > READS_OF_SECOND * 3 / 4 && walks->interval > SECOND)
+    else if (walks->reads > READS_OF_SECOND * 3 / 4 && walks->interval > walks->least)
         walks->interval /= 2;
     walks->since = time;
     walks->reads = READS_OF_SECOND;

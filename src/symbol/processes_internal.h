@@ -17,9 +17,10 @@
  * Finds or creates the profile's entries of Erlang processes, from their sampled structs.
  *
  * Names are read from the target when a process is first seen. They are read again when the struct
- * shows that they may have changed, and after one second, because registering or labelling a
- * process leaves no other trace. For a process that has not run since, the interval is one minute.
- * The parents of a process become entries too, so that they are known even if they never run.
+ * shows that they may have changed, and after one second (process_cache_set_pace()), because
+ * registering or labelling a process leaves no other trace. For a process that has not run since,
+ * the interval is one minute. The parents of a process become entries too, so that they are known
+ * even if they never run.
  */
 
 struct process_cache;
@@ -32,6 +33,9 @@ void process_cache_free(struct process_cache *cache);
 
 /* Create entries in this profile from now on. */
 void process_cache_move(struct process_cache *cache, struct profile *profile, target_id target);
+
+/* From now on the entry of a process that runs may be `ns` old: at least 0.1 s. */
+void process_cache_set_pace(struct process_cache *cache, uint64_t ns);
 
 /* The entry of the process at `address`, whose struct was `bytes` at `time` (ns). 0 if its pid is
  * invalid. */
@@ -56,6 +60,9 @@ struct process_walks;
 /* Borrows `vm`. */
 struct process_walks *process_walks_new(struct vm *vm);
 void process_walks_free(struct process_walks *walks);
+
+/* From now on a process is walked once in `ns`, in place of a second. */
+void process_walks_set_pace(struct process_walks *walks, uint64_t ns);
 
 /* Add the missing metrics to the metrics of a sample. `id`: pid term of the process at
  * `address`. */

@@ -140,6 +140,12 @@ void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_sy
     frame_names_set_kernel(symbolizer->names, kernel, addresses);
 }
 
+void symbolizer_set_pace(struct symbolizer *symbolizer, uint64_t ns)
+{
+    process_cache_set_pace(symbolizer->processes, ns);
+    process_walks_set_pace(symbolizer->walks, ns);
+}
+
 target_id symbolizer_target(const struct symbolizer *symbolizer)
 {
     return symbolizer->target;

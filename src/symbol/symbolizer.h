@@ -32,6 +32,10 @@ void symbolizer_set_kernel(struct symbolizer *symbolizer, const struct kernel_sy
                            bool addresses);
 void symbolizer_free(struct symbolizer *symbolizer);
 
+/* From now on, names of a process that runs are read again after `ns` in place of a second, and so
+ * are the metrics that need a walk through it. At least 0.1 s. */
+void symbolizer_set_pace(struct symbolizer *symbolizer, uint64_t ns);
+
 /* The VM's entry in the profile. */
 target_id symbolizer_target(const struct symbolizer *symbolizer);
 

@@ -66,6 +66,9 @@ static void test_process_is_walked_once_a_second(void **state)
     assert_true(is_known(1, PID, 10 * SECOND + SECOND / 2));
     assert_false(is_known(0, PID, 9 * SECOND)); /* an old sample that arrives late */
     assert_true(is_known(0, PID, 11 * SECOND));
+    process_walks_set_pace(walks, 5 * SECOND);
+    assert_false(is_known(0, PID, 16 * SECOND - 1));
+    assert_true(is_known(0, PID, 16 * SECOND));
 }
 
 /* The memory of the process contains another one by now. */
