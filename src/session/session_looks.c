@@ -42,13 +42,16 @@ void session_look_at_threads(struct session *session)
     }
 }
 
+/* What a VM may take apart from the recording, in bytes. Idle VMs take some 0.4 MB. */
+static const uint64_t VM_BYTES = 1 << 20;
+
 /* If this process takes more memory than it may, for whatever reason, keep the tables from growing.
  */
 static void look_at_memory(struct session *session)
 {
-    uint64_t bytes;
+    uint64_t bytes, most = memory_limit() + session->targets->count * VM_BYTES;
 
-    if (!process_own_bytes(getpid(), &bytes) || bytes <= memory_limit() ||
+    if (!process_own_bytes(getpid(), &bytes) || bytes <= most ||
         profile_is_full(session->segment->profile))
         return;
     log_decision("memory", "%llu bytes are in use: the recording takes no new stacks",
