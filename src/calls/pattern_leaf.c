@@ -86,8 +86,9 @@ uint16_t pattern_leaf_atom(struct pattern_parser *parser)
             memcpy(atom + used, from, size);
         used += size;
     }
-    if (is_quoted && *parser->at++ != '\'')
+    if (is_quoted && *parser->at != '\'')
         return pattern_parser_bad(parser);
+    parser->at += is_quoted;
     return id;
 }
 
