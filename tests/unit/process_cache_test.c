@@ -20,8 +20,8 @@ static void test_entry_has_pid_initial_call_and_name(void **state)
     close_bench(&b);
 }
 
-/* Within a second, or another time that is set, the data of a process is not read again; after that,
- * a change is seen that the struct does not show. */
+/* Within a second, or another time that is set, the data of a process is not read again; after
+ * that, a change is seen that the struct does not show. */
 static void test_data_of_a_process_is_kept_for_a_second(void **state)
 {
     process_id first, later;
