@@ -4,10 +4,10 @@
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "elf/elf_limits.h"
 #include "elf/function_table.h"
+#include "elf/sections.h"
 #include "util/alloc.h"
 
 /* ---- expressions ---- */
@@ -231,38 +231,19 @@ struct cfi_tables {
     struct function_table functions; /* of no function if it is not known */
 };
 
-/* Return the section with this name that has data in the file; NULL if there is none. */
-static Elf_Scn *find_section(Elf *elf, const char *wanted, GElf_Shdr *ret_header)
-{
-    Elf_Scn *section = NULL;
-    size_t names;
-
-    if (elf_getshdrstrndx(elf, &names) != 0)
-        return NULL;
-    while ((section = elf_nextscn(elf, section))) {
-        const char *name = NULL;
-
-        if (gelf_getshdr(section, ret_header))
-            name = elf_strptr(elf, names, ret_header->sh_name);
-        if (name && strcmp(name, wanted) == 0 && ret_header->sh_type != SHT_NOBITS)
-            return section;
-    }
-    return NULL;
-}
-
 /* dwarf_begin_elf() reads all sections of debug information, which can be hundreds of megabytes. So
  * call it only for files with a .debug_frame. */
 static bool has_debug_frame(Elf *elf)
 {
     GElf_Shdr header;
 
-    return find_section(elf, ".debug_frame", &header) != NULL;
+    return elf_section_find(elf, ".debug_frame", &header) != NULL;
 }
 
 static void find_functions(struct cfi_tables *tables, Elf *elf)
 {
     GElf_Shdr header;
-    Elf_Scn *section = find_section(elf, ".eh_frame_hdr", &header);
+    Elf_Scn *section = elf_section_find(elf, ".eh_frame_hdr", &header);
     const Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
 
     if (!data || !data->d_buf ||

@@ -12,6 +12,7 @@
 #include "elf/elf_limits.h"
 #include "elf/inlined.h"
 #include "elf/likenesses.h"
+#include "elf/sections.h"
 #include "elf/usdt_notes.h"
 #include "elf/cfi_tables.h"
 #include "elf/struct_offsets.h"
@@ -92,23 +93,13 @@ static uint32_t put_segments(Elf *elf, struct buffer *answer)
 
 static void find_functions(Elf *elf, struct elf_opened *opened)
 {
-    Elf_Scn *section = NULL;
-    size_t strings;
+    GElf_Shdr header;
 
-    if (elf_getshdrstrndx(elf, &strings))
+    if (!elf_section_find(elf, ".eh_frame_hdr", &header))
         return;
-    while ((section = elf_nextscn(elf, section))) {
-        GElf_Shdr header;
-        const char *name;
-
-        if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS ||
-            !(name = elf_strptr(elf, strings, header.sh_name)) || strcmp(name, ".eh_frame_hdr"))
-            continue;
-        opened->functions_offset = header.sh_offset;
-        opened->functions_bytes = header.sh_size;
-        opened->functions_address = header.sh_addr;
-        return;
-    }
+    opened->functions_offset = header.sh_offset;
+    opened->functions_bytes = header.sh_size;
+    opened->functions_address = header.sh_addr;
 }
 
 /* A link is the name of a file, without a directory. */
@@ -262,8 +253,8 @@ static uint64_t put_rule(const struct file *file, uint64_t pc, struct buffer *an
     return rule.end > pc ? rule.end : 0;
 }
 
-/* Append the rules from `from` to `until`, at most RULES_MOST, as far as each begins where the one
- * before it ends. Return the end of the last one. */
+/* Append the rules between `from` and `until`, at most RULES_MOST. Each begins where the one before
+ * it ends; where none begins, stop. Return the end of the last one. */
 static uint64_t put_rules(const struct file *file, uint64_t from, uint64_t until,
                           struct buffer *answer)
 {
