@@ -163,23 +163,28 @@ static void test_scaled_budget_has_a_window_each_hour(void **state)
     simulation_free(s);
 }
 
+/* The stacks that a group takes in a second of all time, at a steady rate of hits. */
+static double stacks_a_second(const struct stack_limits *limits)
+{
+    struct simulation *s = simulate(steady, 1, 1, 1);
+    double stacks, open;
+
+    run(s, 60 * SECOND);
+    stacks = budget_stacks(s->budget, 0, limits);
+    finish(s);
+    open = (double)s->groups[0].covered / (60.0 * 1e9);
+    simulation_free(s);
+    return stacks * open;
+}
+
 /* Stacks take their part of the share, however long the group is open. */
 static void test_stacks_cost_their_part_of_the_share(void **state)
 {
     static const struct stack_limits limits = {.ns = 3000, .most = 1e9, .mean = INFINITY};
 
     (void)state;
-    for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 10) {
-        struct simulation *s = simulate(steady, 1, 1, 1);
-        double open, stacks;
-
-        run(s, 60 * SECOND);
-        stacks = budget_stacks(s->budget, 0, &limits);
-        finish(s);
-        open = (double)s->groups[0].covered / (60.0 * 1e9);
-        assert_near(stacks * open * limits.ns / 1e9, PART / 3, PART / 10);
-        simulation_free(s);
-    }
+    for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 10)
+        assert_near(stacks_a_second(&limits) * limits.ns / 1e9, PART / 3, PART / 10);
 }
 
 /* The mean of stacks is that of all time: the less time a group is open, the more it takes then. */
@@ -188,17 +193,8 @@ static void test_stacks_have_their_mean(void **state)
     static const struct stack_limits limits = {.ns = 1e-3, .most = 1e9, .mean = 5};
 
     (void)state;
-    for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 1000) {
-        struct simulation *s = simulate(steady, 1, 1, 1);
-        double open, stacks;
-
-        run(s, 60 * SECOND);
-        stacks = budget_stacks(s->budget, 0, &limits);
-        finish(s);
-        open = (double)s->groups[0].covered / (60.0 * 1e9);
-        assert_near(stacks * open, 5, 1);
-        simulation_free(s);
-    }
+    for (steady_rate = 1000; steady_rate <= 1e6; steady_rate *= 1000)
+        assert_near(stacks_a_second(&limits), 5, 1);
 }
 
 /* The limit of stacks holds over 100 ms: a window of 2 ms may take as many as one of 100 ms. */
