@@ -32,7 +32,7 @@ struct memory {
     bool (*read)(struct memory *memory, uint64_t address, void *buffer, size_t size);
     /* As memory_read_spans(). NULL: each span is read by itself. */
     void (*read_spans)(struct memory *memory, struct memory_span *spans, size_t count);
-    /* As memory_is_there(). NULL: it always is. */
+    /* Implements memory_is_there(). NULL: the memory is always there. */
     bool (*is_there)(struct memory *memory);
     void (*free)(struct memory *memory);
     memory_lock_look is_lock_taken; /* NULL: not known */

@@ -24,8 +24,8 @@ enum {
     SPANS = 512,     /* per call; the kernel takes 1024 (UIO_MAXIOV, include/uapi/linux/uio.h) */
     MANY_SPANS = 4,  /* are read together */
     PAGES = 512,     /* of one read, at most */
-    NEAR_PAGES = 16, /* pages between two spans, to look at both at once: a look takes as long as
-                      * that of some 20 more pages */
+    NEAR_PAGES = 16, /* spans that are at most so far apart are looked at in one call: a call takes
+                      * as long as some 20 more pages */
     RECENT = 256,    /* pages that were seen filled; a power of 2 */
 };
 

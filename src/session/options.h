@@ -76,8 +76,8 @@ struct session_options {
     uint32_t node_metrics; /* 1 << enum dump_section each: of which to record metrics of the VM */
     bool node_numbers;     /* read the numbers of each VM for operators (node_meter.h) */
     struct name_keys name_keys;
-    uint64_t process_ns;   /* until names and memory of a process that runs are read again; 0: as
-                            * symbolizer_set_pace() says */
+    uint64_t process_ns;   /* between two reads of the names and memory of a process that runs;
+                            * 0: a second */
     bool kernel_addresses; /* record where kernel functions are in memory */
     uint64_t flush_ns;     /* interval at which the recording is flushed */
     warn_function warn;
