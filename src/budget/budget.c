@@ -80,8 +80,9 @@ struct budget_group {
     /* measured */
     double demand;         /* ns a second of open time, averaged */
     double last_demand;    /* the latest value */
-    double attaching_cost; /* with detaching */
+    double attaching_cost; /* averaged; with detaching, once that is measured */
     double attaching_time;
+    bool has_attached, has_detached;
     /* income */
     double share, tokens;
     /* the stratum */
@@ -381,6 +382,9 @@ void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_
     group->window_spent = 0;
     group->window_attaching = cost_ns;
     group->attaching_time = (group->attaching_time + (double)took_ns) / 2;
+    if (!group->has_attached)
+        group->attaching_cost = cost_ns;
+    group->has_attached = true;
     charge(group, cost_ns);
 }
 
@@ -427,7 +431,10 @@ void budget_detached(struct budget *budget, unsigned number, double cost_ns)
 {
     struct budget_group *group = &budget->groups[number];
 
-    group->attaching_cost = (group->attaching_cost + group->window_attaching + cost_ns) / 2;
+    double cost = group->window_attaching + cost_ns;
+
+    group->attaching_cost = group->has_detached ? (group->attaching_cost + cost) / 2 : cost;
+    group->has_detached = true;
     charge(group, cost_ns);
 }
 

@@ -106,6 +106,30 @@ static void test_windows_are_longer_if_attaching_is_expensive(void **state)
     simulation_free(s);
 }
 
+/* The first stratum after the start is as long as attaching twice needs: here 1,000 s for 10 ms, so
+ * 12 of 20 runs have a window in the first 600 s. */
+static void test_first_stratum_pays_for_attaching(void **state)
+{
+    enum { RUNS = 20 };
+    uint64_t windows = 0;
+
+    (void)state;
+    attach_ns = 5e6;
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        struct simulation *s = simulate(steady, 1, 0, seed);
+
+        budget_scale(s->budget, 0.01);
+        steady_rate = 0;
+        run(s, 5 * SECOND); /* until the scale has its effect */
+        steady_rate = 1e5;
+        run(s, 600 * SECOND);
+        windows += budget_status(s->budget, 0).windows - 1; /* without the one at the start */
+        simulation_free(s);
+    }
+    assert_in_range(windows, 6, 17);
+    attach_ns = 80e3;
+}
+
 /* On a host with many CPUs the budget would allow hundreds of windows a second. There are 10 at
  * most, which are longer and still use the budget. */
 static void test_many_cpus_give_at_most_10_windows_a_second(void **state)
@@ -166,6 +190,7 @@ int main(void)
         cmocka_unit_test(test_group_closes_soon_after_its_rate_jumps),
         cmocka_unit_test(test_long_window_closes_soon_after_the_rate_jumps),
         cmocka_unit_test(test_windows_are_longer_if_attaching_is_expensive),
+        cmocka_unit_test(test_first_stratum_pays_for_attaching),
         cmocka_unit_test(test_mean_total_of_bursty_loads_is_the_true_total),
         cmocka_unit_test(test_many_cpus_give_at_most_10_windows_a_second),
     };
