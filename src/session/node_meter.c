@@ -50,7 +50,7 @@ struct node_meter *node_meter_new(const struct target *target,
     meter->events = event_meter_new(options);
     meter->sweep = process_sweep_new(vm, target->sweep_room, &no_processes);
     meter->quick = (struct pace){.least = SECOND, .factor = 2000};
-    meter->slow = (struct pace){.least = 15 * SECOND, .factor = 1000};
+    meter->slow = (struct pace){.least = 30 * SECOND, .factor = 1000};
     meter->samples_cpu = plan->cpu;
     process_cpu_time(vm->pid, &meter->cpu_ns);
     meter->shared_ns = meter->cpu_ns;

@@ -99,7 +99,7 @@ class Numbers(Metered):
 
     @classmethod
     def setUpClass(cls):
-        """Let the node grow. All numbers are read every 15 seconds, so the tests share readings."""
+        """Let the node grow. All numbers are read every 30 seconds, so the tests share readings."""
         super().setUpClass()
         cls.before = cls.node.report()
         for what in ("spawn", "atoms", "fill", "queue"):
