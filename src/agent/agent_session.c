@@ -8,12 +8,15 @@
 
 enum { LONG_SLICE_US = 10000 };
 
-/* What a killed agent loses at most. Each flush writes counts of each thread and event again. */
+/* What a killed agent loses of samples at most. Each flush writes the counts of events again. */
 static const uint64_t FLUSH_NS = 5000000000;
 
 /* Names and memory of processes that run are read again after this time. Once a second, reading
  * them is more than a third of what samples cost. */
 static const uint64_t PROCESS_NS = 5000000000;
+
+/* Times of threads are read when a recording ends, and in long recordings also after this time. */
+static const uint64_t THREADS_NS = 20000000000;
 
 /* The numbers of VMs are for those that ask for them. */
 static bool needs_numbers(const struct agent_config *config)
@@ -38,6 +41,7 @@ static struct session_options options_of(const struct agent_config *config, warn
         .long_us = LONG_SLICE_US,
         .flush_ns = FLUSH_NS,
         .process_ns = PROCESS_NS,
+        .threads_ns = THREADS_NS,
         .node_numbers = needs_numbers(config),
         .warn = warn,
     };

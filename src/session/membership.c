@@ -106,6 +106,7 @@ static void account(struct session *session, struct target *target)
 
 void membership_account(struct session *session)
 {
+    session->threads_ns = clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < session->targets->count; i++)
         account(session, session->targets->of[i]);
 }

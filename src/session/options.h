@@ -80,6 +80,9 @@ struct session_options {
                             * 0: a second */
     bool kernel_addresses; /* record where kernel functions are in memory */
     uint64_t flush_ns;     /* interval at which the recording is flushed */
+    uint64_t threads_ns; /* between two reads of the times of threads, besides those at the ends of
+                          * a recording; longer for VMs that hardly run. 0: at each flush. What a
+                          * thread that ends has used since the last read is not known */
     warn_function warn;
 };
 

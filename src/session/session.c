@@ -55,8 +55,7 @@ void session_leave_segment(struct session *session)
     const struct recording_totals *totals = &session->segment->totals;
 
     if (session->paused) { /* the times of threads in the pause belong to no segment */
-        session_look_at_targets(session);
-        session_look_at_threads(session);
+        session_look_at_all(session);
     }
     forget_calls(session);
     membership_forget(session);
@@ -266,7 +265,7 @@ static int at_times(struct session *session, uint64_t now, struct error *error)
 
     if (second || due)
         session_look_at_targets(session);
-    if (due)
+    if (due && now - session->threads_ns >= session->options->threads_ns)
         session_look_at_threads(session);
     if (second) {
         session->looked_ns = now;
@@ -424,8 +423,7 @@ static int take_rest(struct session *session, struct error *error)
     if (session->write_result)
         return failed_write(session, error);
     if (!session->stopped && !session->paused) {
-        session_look_at_targets(session);
-        session_look_at_threads(session);
+        session_look_at_all(session);
     }
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
@@ -463,7 +461,6 @@ void session_stop(struct session *session)
             if (session->targets->of[i]->cpu_time)
                 vm_cpu_time_stop(session->targets->of[i]->cpu_time);
     }
-    session_look_at_targets(session);
-    session_look_at_threads(session);
+    session_look_at_all(session);
     event_samples_stop(session->events);
 }

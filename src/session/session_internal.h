@@ -138,6 +138,7 @@ struct session {
     uint64_t losses[LOSS_COUNT]; /* the same */
     uint64_t lost;               /* samples that earlier programs of the kernel dropped */
     uint64_t first_ns, looked_ns, flushed_ns;
+    uint64_t threads_ns; /* when the times of threads were read last */
     struct presence presence;
     bool paused;      /* no samples are taken until session_resume() */
     bool changed;     /* paused, and all has begun with other events: session_change() */
@@ -157,6 +158,8 @@ void session_leave_segment(struct session *session);
 void session_look_at_targets(struct session *session);
 /* Read the times of their threads. */
 void session_look_at_threads(struct session *session);
+/* Do both, when a segment ends. */
+void session_look_at_all(struct session *session);
 /* Return the time to wait for the next step: `timeout_ms`, or less while code changes. Code that is
  * replaced twice between two steps loses its names. */
 int session_limit_timeout(const struct session *session, int timeout_ms);

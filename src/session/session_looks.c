@@ -8,22 +8,18 @@
 #include "util/log.h"
 #include "util/memory_limit.h"
 
-/* True if the target can be looked at: another process can have its pid. Sets *has_rested: since
- * this reader's last look. */
-static bool is_there(struct target *target, enum target_reader reader, bool *has_rested)
-{
-    *has_rested = !target->ended && target_has_rested(target, reader);
-    return *has_rested || (!target->ended && target_runs(target));
-}
+/* A look at the threads of a VM opens a file for each of them. If looks are to be rare, a VM
+ * that has used less CPU time than this since the last one waits. */
+static const uint64_t LITTLE_NS = 10000000;
 
 void session_look_at_targets(struct session *session)
 {
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
-        bool has_rested;
+        bool has_rested = !target->ended && target_has_rested(target, READER_LIFE);
 
-        if (!is_there(target, READER_LIFE, &has_rested))
-            continue;
+        if (target->ended || (!has_rested && !target_runs(target)))
+            continue; /* another process can have its pid */
         symbolizer_look(target->symbolizer, has_rested);
         target_look(target, has_rested, session->segment, session->options->warn);
         if (!has_rested)
@@ -33,13 +29,26 @@ void session_look_at_targets(struct session *session)
 
 void session_look_at_threads(struct session *session)
 {
+    uint64_t most_ns = session->options->threads_ns && !session->paused ? LITTLE_NS : 1;
+
+    session->threads_ns = clock_ns(CLOCK_MONOTONIC);
     for (size_t i = 0; i < session->targets->count; i++) {
         struct target *target = session->targets->of[i];
         bool has_rested;
 
-        if (is_there(target, READER_THREADS, &has_rested))
+        if (target->ended)
+            continue;
+        has_rested = target_has_hardly_run(target, READER_THREADS, most_ns);
+        if (has_rested || target_runs(target))
             symbolizer_look_at_threads(target->symbolizer, has_rested);
     }
+}
+
+/* The look at threads takes a new reading of each target's activity, which the other look uses. */
+void session_look_at_all(struct session *session)
+{
+    session_look_at_threads(session);
+    session_look_at_targets(session);
 }
 
 /* What a VM may take apart from the recording, in bytes. Idle VMs take some 0.4 MB. */

@@ -17,8 +17,7 @@ void session_pause(struct session *session)
             event_probes_pause(target->probes);
     }
     call_events_stop(session->calls);
-    session_look_at_targets(session);
-    session_look_at_threads(session);
+    session_look_at_all(session);
     session->paused = true;
 }
 

@@ -15,9 +15,9 @@
 #include "util/log.h"
 
 /* The age at which a reading of the activity is too old. Each reading visits all threads of the VM,
- * so readers whose times fall together share one. Meters use the readings of other readers, and see
- * a run up to a second later. */
-static const uint64_t ACTIVITY_NS = 20000000, METER_NS = 1000000000;
+ * so readers share one. What a sweep repeats, and times of threads at the end of a recording, must
+ * be true at their time. All others see a run up to a second later. */
+static const uint64_t EXACT_NS = 20000000, LATE_NS = 1000000000;
 
 struct target *target_new(struct vm *vm, const struct target_rule *rule)
 {
@@ -72,21 +72,40 @@ void target_note_sample(struct target *target)
 
 static uint64_t most_age(enum target_reader reader)
 {
-    return reader == READER_METER || reader == READER_SLOW_METER ? METER_NS : ACTIVITY_NS;
+    return reader == READER_WALL || reader == READER_THREADS ? EXACT_NS : LATE_NS;
+}
+
+/* Read the activity if the last reading is too old. False if the VM has ended. */
+static bool read_activity(struct target *target, enum target_reader reader)
+{
+    uint64_t time = clock_ns(CLOCK_MONOTONIC);
+
+    if (time - target->activity_ns < most_age(reader))
+        return true;
+    if (!process_cpu_time(target->vm->pid, &target->activity.cpu_ns))
+        return false;
+    target->activity_ns = time;
+    return true;
 }
 
 bool target_has_rested(struct target *target, enum target_reader reader)
 {
-    struct target_activity *now = &target->activity, before = target->seen[reader];
-    uint64_t time = clock_ns(CLOCK_MONOTONIC);
+    const struct target_activity *now = &target->activity, before = target->seen[reader];
 
-    if (time - target->activity_ns >= most_age(reader)) {
-        if (!process_cpu_time(target->vm->pid, &now->cpu_ns))
-            return false;
-        target->activity_ns = time;
-    }
+    if (!read_activity(target, reader))
+        return false;
     target->seen[reader] = *now;
     return now->cpu_ns == before.cpu_ns && now->samples == before.samples;
+}
+
+bool target_has_hardly_run(struct target *target, enum target_reader reader, uint64_t most_ns)
+{
+    if (!read_activity(target, reader))
+        return false;
+    if (target->activity.cpu_ns - target->seen[reader].cpu_ns < most_ns)
+        return true;
+    target->seen[reader] = target->activity;
+    return false;
 }
 
 void target_note_rest(struct target *target)

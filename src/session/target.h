@@ -37,7 +37,7 @@ struct target {
     uint32_t number;                /* 0, 1, 2...: no two targets of a session have the same */
     bool ended;                     /* the session knows that the VM has ended */
     bool joined;                    /* it has started later than the session */
-    bool rested;                    /* in the last second: target_note_rest() */
+    bool rested;                    /* for a second: target_note_rest() */
     struct {
         uint64_t looked;           /* ns, CLOCK_MONOTONIC: the last look; 0: none yet */
         bool stopped, was_stopped; /* by a signal or a debugger: at that look; at any look */
@@ -76,16 +76,21 @@ bool target_is_readable(const struct target *target);
 /* Call for each sample of the target. */
 void target_note_sample(struct target *target);
 
-/* True if the target has not run since this reader's last call: all that it has in memory is as it
- * was. The kernel accounts a thread that has started to run within some ms. So a change can show at
- * the next call only. */
+/* True if the target has not run between the readings that this reader's last call and this one
+ * use: all that it has in memory is as it was. The kernel accounts a thread that has started to run
+ * within some ms, and readers other than READER_WALL and READER_THREADS share readings that are up
+ * to a second old. So a change can show at the next call only. */
 bool target_has_rested(struct target *target, enum target_reader reader);
+
+/* True if the target has used less than `most_ns` of CPU time since this function returned false to
+ * this reader. */
+bool target_has_hardly_run(struct target *target, enum target_reader reader, uint64_t most_ns);
 
 /* For readers that look each second, or at each step: see if the target has rested for a second.
  * Call once a second. */
 void target_note_rest(struct target *target);
-/* True if it had, and has given no sample since. A run without a sample shows up to a second later.
- */
+/* True if it had, and has given no sample since. A run without a sample, and the end of the
+ * VM, show up to two seconds later. */
 bool target_is_at_rest(const struct target *target);
 
 /* Free the parts of the target that belong to events, and use programs of the kernel. */

@@ -134,7 +134,7 @@ static size_t look_at(struct thread_watch *watch, pid_t tid, size_t known)
     return known;
 }
 
-/* The readings of the last look are still true. */
+/* Keep the readings of the last look until now. */
 static void extend(struct thread_watch *watch)
 {
     uint64_t before = watch->looked;

@@ -48,7 +48,7 @@ void thread_watch_free(struct thread_watch *watch);
 void thread_watch_move(struct thread_watch *watch, struct profile *profile, target_id target);
 
 /* Look at all threads. A thread that has ended keeps its last times. `has_rested`: no thread has
- * run since the last look, so none has begun or ended either. */
+ * run since the last look, or hardly: the times of that look are kept until now. */
 void thread_watch_look(struct thread_watch *watch, bool has_rested);
 
 /* Append the times of all threads that were seen at least twice. */

@@ -103,7 +103,7 @@ static void test_process_that_has_ended_has_not_rested(void **state)
 }
 
 /* A target is at rest from the look that finds it so until its next sample, its next run that a
- * look sees, or its end. */
+ * look sees, or its end. The look uses the reading of another reader. */
 static void test_rest_lasts_until_a_sample_or_a_run(void **state)
 {
     (void)state;
@@ -119,11 +119,30 @@ static void test_rest_lasts_until_a_sample_or_a_run(void **state)
     assert_true(target_is_at_rest(&target));
     kill(vm.pid, SIGUSR1);
     wait_a_little();
+    target_has_rested(&target, READER_WALL);
     target_note_rest(&target);
     assert_false(target_is_at_rest(&target));
     target_note_rest(&target);
     target.ended = true;
     assert_false(target_is_at_rest(&target));
+}
+
+/* CPU time adds up until it is enough, and counts from there on. */
+static void test_short_runs_add_up(void **state)
+{
+    static const uint64_t LITTLE = 1, MUCH = 10000000;
+    int runs = 0;
+
+    (void)state;
+    target_has_hardly_run(&target, READER_THREADS, LITTLE); /* it has just started */
+    assert_true(target_has_hardly_run(&target, READER_THREADS, LITTLE));
+    do {
+        kill(vm.pid, SIGUSR1);
+        wait_a_little();
+        runs++;
+    } while (runs < 100 && target_has_hardly_run(&target, READER_THREADS, MUCH));
+    assert_in_range(runs, 2, 99);
+    assert_true(target_has_hardly_run(&target, READER_THREADS, LITTLE));
 }
 
 int main(void)
@@ -135,6 +154,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_process_that_has_ended_has_not_rested, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_rest_lasts_until_a_sample_or_a_run, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_short_runs_add_up, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
