@@ -19,7 +19,6 @@ from overhead import ratio, work_of
 from recording import folder, kill, wait_for
 
 STUB = nodes.ROOT / "tests" / "tools" / "push_stub.py"
-SETTLED = 45  # seconds until code was read and the first recordings were sent
 PATIENCE = 300  # seconds until all nodes are recorded
 ROUNDS = 6  # with the agent, between times without
 JOINED = 10  # seconds until a few nodes are recorded as usual
@@ -150,7 +149,7 @@ def cost(name, busy, idle, options, release, most_cpu, most_memory):
         wait_for(lambda: recorded(port) >= busy + idle and accepted(taken),
                  "request with all nodes recorded", PATIENCE, pause=2)
         held.close()
-        time.sleep(SETTLED)
+        time.sleep(options.settle)
         seen, cpu, began = len(accepted(taken)), cpu_seconds(process.pid), time.monotonic()
         memory = 0
         for _ in range(options.long):
