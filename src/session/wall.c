@@ -289,8 +289,8 @@ static void write_repeats(struct wall *wall)
 }
 
 /* Write what is left of the last sweep, before the next one: of all that are requested, or of a
- * part. */
-static void leave_last(struct wall *wall, bool all)
+ * part, and with its samples remembered or not. */
+static void leave_last(struct wall *wall, bool all, bool remembers)
 {
     struct last_sweep *last = &wall->last;
     bool has_room = wall_resting_has_room(wall->resting, SWEEP_MOST);
@@ -306,6 +306,7 @@ static void leave_last(struct wall *wall, bool all)
         .unchanged = last->unchanged,
         .unchanged_room = last->unchanged_room,
         .is_of_all = all,
+        .is_remembered = remembers,
         .time = wall->now,
     };
 }
@@ -325,8 +326,7 @@ static void sweep(struct wall *wall)
     size_t first_pending = wall->pending_count;
     struct error gone; /* a VM that has ended */
 
-    leave_last(wall, all);
-    last->is_remembered = remembers;
+    leave_last(wall, all, remembers);
     if (choose_top(wall, &request, &gone) ||
         process_sweep_run(wall->sweep, &request, &last->counts, &gone)) {
         wall->pending_count = first_pending;
