@@ -77,7 +77,8 @@ class Containers(unittest.TestCase):
         """Run a command in a new container to its end; return the finished process."""
         name = f"beamflame-test-{os.getpid()}"
         self.write_spec(command, capabilities, host_pids, filtered)
-        runc = ["runc", "--root", str(self.bundle / "state")]
+        # On a loaded machine runc warns that a cgroup is busy, and removes it later.
+        runc = ["runc", "--log", str(self.bundle / "log"), "--root", str(self.bundle / "state")]
         try:
             return subprocess.run([*runc, "run", "--bundle", str(self.bundle), name], text=True,
                                   stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
