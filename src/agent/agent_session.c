@@ -15,7 +15,8 @@ static const uint64_t FLUSH_NS = 5000000000;
  * them is more than a third of what samples cost. */
 static const uint64_t PROCESS_NS = 5000000000;
 
-/* Times of threads are read when a recording ends, and in long recordings also after this time. */
+/* The agent reads the times of threads when a recording ends, and at this interval in longer
+ * recordings. */
 static const uint64_t THREADS_NS = 20000000000;
 
 /* The numbers of VMs are for those that ask for them. */

@@ -82,7 +82,6 @@ struct budget_group {
     double last_demand;    /* the latest value */
     double attaching_cost; /* averaged; with detaching, once that is measured */
     double attaching_time;
-    bool has_attached, has_detached;
     /* income */
     double share, tokens;
     /* the stratum */
@@ -382,9 +381,8 @@ void budget_opened(struct budget *budget, unsigned number, uint64_t now, uint64_
     group->window_spent = 0;
     group->window_attaching = cost_ns;
     group->attaching_time = (group->attaching_time + (double)took_ns) / 2;
-    if (!group->has_attached)
+    if (group->windows == 0)
         group->attaching_cost = cost_ns;
-    group->has_attached = true;
     charge(group, cost_ns);
 }
 
@@ -430,11 +428,9 @@ uint64_t budget_closed(struct budget *budget, unsigned number, uint64_t now)
 void budget_detached(struct budget *budget, unsigned number, double cost_ns)
 {
     struct budget_group *group = &budget->groups[number];
-
     double cost = group->window_attaching + cost_ns;
 
-    group->attaching_cost = group->has_detached ? (group->attaching_cost + cost) / 2 : cost;
-    group->has_detached = true;
+    group->attaching_cost = group->windows > 1 ? (group->attaching_cost + cost) / 2 : cost;
     charge(group, cost_ns);
 }
 

@@ -4,6 +4,6 @@
 
 #include <gelf.h>
 
-/* Return the section with this name that has data in the file, and its header. NULL if there is
- * none. */
+/* Find the section with this name, and set *ret_header. NULL if there is none, or if it has no data
+ * in the file. */
 Elf_Scn *elf_section_find(Elf *elf, const char *name, GElf_Shdr *ret_header);

@@ -54,9 +54,8 @@ void session_leave_segment(struct session *session)
 {
     const struct recording_totals *totals = &session->segment->totals;
 
-    if (session->paused) { /* the times of threads in the pause belong to no segment */
+    if (session->paused) /* the times of threads in the pause belong to no segment */
         session_look_at_all(session);
-    }
     forget_calls(session);
     membership_forget(session);
     session->samples += totals->samples;
@@ -422,9 +421,8 @@ static int take_rest(struct session *session, struct error *error)
     presence_step(&session->presence, clock_ns(CLOCK_MONOTONIC), &session->segment->spans);
     if (session->write_result)
         return failed_write(session, error);
-    if (!session->stopped && !session->paused) {
+    if (!session->stopped && !session->paused)
         session_look_at_all(session);
-    }
     node_watches_step(session->targets, session->segment, true);
     if (settle_cpu_time(session, true, error) || put_threads(session, error) ||
         event_samples_release(session->events, session->segment, error) ||

@@ -44,7 +44,8 @@ void session_look_at_threads(struct session *session)
     }
 }
 
-/* The look at threads takes a new reading of each target's activity, which the other look uses. */
+/* Look at threads first: this reads the activity of each target anew, and the look at targets uses
+ * that reading. */
 void session_look_at_all(struct session *session)
 {
     session_look_at_threads(session);

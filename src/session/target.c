@@ -15,8 +15,8 @@
 #include "util/log.h"
 
 /* The age at which a reading of the activity is too old. Each reading visits all threads of the VM,
- * so readers share one. What a sweep repeats, and times of threads at the end of a recording, must
- * be true at their time. All others see a run up to a second later. */
+ * so readers share one. Sweeps and looks at threads need an exact reading. All other readers may
+ * see a run up to a second later. */
 static const uint64_t EXACT_NS = 20000000, LATE_NS = 1000000000;
 
 struct target *target_new(struct vm *vm, const struct target_rule *rule)

@@ -288,8 +288,8 @@ static void write_repeats(struct wall *wall)
         write_last(wall, 0, wall->pending_count);
 }
 
-/* Write what is left of the last sweep, before the next one: of all that are requested, or of a
- * part, and with its samples remembered or not. */
+/* Write what is left of the last sweep, and begin the next one. `all`: it visits all processes that
+ * are requested, not a part of them. `remembers`: its samples serve later sweeps. */
 static void leave_last(struct wall *wall, bool all, bool remembers)
 {
     struct last_sweep *last = &wall->last;

@@ -163,7 +163,7 @@ static void test_scaled_budget_has_a_window_each_hour(void **state)
     simulation_free(s);
 }
 
-/* The stacks that a group takes in a second of all time, at a steady rate of hits. */
+/* The mean number of stacks a second, over open and closed time, at a steady rate of hits. */
 static double stacks_a_second(const struct stack_limits *limits)
 {
     struct simulation *s = simulate(steady, 1, 1, 1);

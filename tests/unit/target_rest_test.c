@@ -130,7 +130,7 @@ static void test_rest_lasts_until_a_sample_or_a_run(void **state)
 /* CPU time adds up until it is enough, and counts from there on. */
 static void test_short_runs_add_up(void **state)
 {
-    static const uint64_t LITTLE = 1, MUCH = 10000000;
+    static const uint64_t LITTLE = 1, MUCH = 30000000;
     int runs = 0;
 
     (void)state;
